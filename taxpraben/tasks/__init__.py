@@ -1,0 +1,1 @@
+"""The tasks of the benchmark: one folder a task, read into a ``TaskSpec`` by the catalogue."""

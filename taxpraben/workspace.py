@@ -1,0 +1,154 @@
+"""Where the files of a workspace lie, and which parameters hold: params.yaml, its profiles, data/PROFILE/."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+
+class Params(BaseModel):
+    """Base of every stage's parameters: frozen, and an unknown key is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+ParamsT = TypeVar("ParamsT", bound=Params)
+
+
+class WorkspaceError(ValueError):
+    """A workspace whose parameters or files are wrong; the message names the file, the key and the remedy."""
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A folder with params.yaml, models.yaml and dvc.yaml, seen through one profile.
+
+    Attributes:
+        root: the folder; every path below is under it.
+        profile: the profile in force; outputs lie in ``data/PROFILE``.
+        sources: the folder (or file) that ingest reads.
+    """
+
+    root: Path
+    profile: str
+    sources: Path
+    params: dict[str, Any]
+
+    def section(self, name: str, kind: type[ParamsT]) -> ParamsT:
+        """A stage's parameters: ``defaults.NAME`` overlaid by ``profiles.PROFILE.NAME``, mapping by mapping.
+
+        Raises:
+            WorkspaceError: a key is unknown or a value is wrong.
+        """
+        default = self.params.get("defaults", {}).get(name) or {}
+        overlay = self.params["profiles"][self.profile].get(name) or {}
+        try:
+            return kind.model_validate(_overlay(default, overlay))
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(step) for step in first["loc"])
+            close = difflib.get_close_matches(where, kind.model_fields, n=1)
+            hint = f"; did you mean {close[0]!r}?" if first["type"] == "extra_forbidden" and close else ""
+            raise WorkspaceError(
+                f"{self.root / 'params.yaml'}: {name}.{where} (profile {self.profile!r}): {first['msg']}{hint}"
+            ) from error
+
+    @property
+    def out(self) -> Path:
+        """The profile's output folder."""
+        return self.root / "data" / self.profile
+
+    @property
+    def documents(self) -> Path:
+        """Output of ingest; quarantined.parquet, images and the crawl's cache lie beside it."""
+        return self.out / "documents.parquet"
+
+    @property
+    def quarantined(self) -> Path:
+        """What ingest could not take."""
+        return self.out / "quarantined.parquet"
+
+    @property
+    def drafts(self) -> Path:
+        """Folder of TASK.parquet, output of draft."""
+        return self.out / "drafts"
+
+    @property
+    def queue_url(self) -> str:
+        """SQLAlchemy URL of the review queue's database."""
+        return f"sqlite:///{self.out / 'queue.sqlite'}"
+
+    @property
+    def decisions(self) -> Path:
+        """Output of review."""
+        return self.out / "decisions.parquet"
+
+    @property
+    def benchmark(self) -> Path:
+        """Folder of RELEASE/TASK.parquet and .jsonl, output of build."""
+        return self.out / "benchmark"
+
+    @property
+    def checks(self) -> Path:
+        """Folder of BORDER.json, output of check."""
+        return self.out / "checks"
+
+    @property
+    def journals(self) -> Path:
+        """Folder of append-only journals of model calls; kept over runs, never a DVC output."""
+        return self.out / "journals"
+
+    def answers(self, model: str) -> Path:
+        """Output of infer for one model."""
+        return self.out / "answers" / f"{model}.parquet"
+
+    def readings(self, model: str) -> Path:
+        """Output of read for one model."""
+        return self.out / "readings" / f"{model}.parquet"
+
+    def scores(self, model: str) -> Path:
+        """Output of score for one model."""
+        return self.out / "scores" / f"{model}.parquet"
+
+    @property
+    def standings(self) -> Path:
+        """Output of rank."""
+        return self.out / "standings.parquet"
+
+    @property
+    def site(self) -> Path:
+        """Folder of the static board and exports, output of publish."""
+        return self.out / "site"
+
+
+def open_workspace(root: Path = Path()) -> Workspace:
+    """Read params.yaml in ``root``.
+
+    Raises:
+        WorkspaceError: the file is missing, is no mapping, or names a profile that it does not have.
+    """
+    path = root / "params.yaml"
+    if not path.exists():
+        raise WorkspaceError(f"{path.absolute()}: no such file; run from the folder that holds params.yaml")
+    raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+    if not isinstance(raw, dict) or not isinstance(raw.get("profiles"), dict):
+        raise WorkspaceError(f"{path}: must hold 'profile', 'sources', 'defaults' and 'profiles'")
+    profile = str(raw.get("profile", ""))
+    if profile not in raw["profiles"]:
+        close = difflib.get_close_matches(profile, raw["profiles"], n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(raw['profiles'])}"
+        raise WorkspaceError(f"{path}: unknown profile {profile!r}; {hint}")
+    return Workspace(root=root, profile=profile, sources=root / str(raw.get("sources", "sources")), params=raw)
+
+
+def _overlay(default: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(default)
+    for key, value in overlay.items():
+        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = _overlay(merged[key], value) if both else value
+    return merged
