@@ -32,11 +32,13 @@ class Workspace:
         root: the folder; every path below is under it.
         profile: the profile in force; outputs lie in ``data/PROFILE``.
         sources: the folder (or file) that ingest reads.
+        asking: number of the present asking; replies shipped with a sample count only in asking 0.
     """
 
     root: Path
     profile: str
     sources: Path
+    asking: int
     params: dict[str, Any]
 
     def section(self, name: str, kind: type[ParamsT]) -> ParamsT:
@@ -100,8 +102,8 @@ class Workspace:
 
     @property
     def journals(self) -> Path:
-        """Folder of append-only journals of model calls; kept over runs, never a DVC output."""
-        return self.out / "journals"
+        """Folder of the present asking's append-only journals of model calls; kept over runs, no DVC output."""
+        return self.out / "journals" / str(self.asking)
 
     def answers(self, model: str) -> Path:
         """Output of infer for one model."""
@@ -143,7 +145,13 @@ def open_workspace(root: Path = Path()) -> Workspace:
         close = difflib.get_close_matches(profile, raw["profiles"], n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(raw['profiles'])}"
         raise WorkspaceError(f"{path}: unknown profile {profile!r}; {hint}")
-    return Workspace(root=root, profile=profile, sources=root / str(raw.get("sources", "sources")), params=raw)
+    return Workspace(
+        root=root,
+        profile=profile,
+        sources=root / str(raw.get("sources", "sources")),
+        asking=int(raw.get("asking", 0)),
+        params=raw,
+    )
 
 
 def _overlay(default: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:

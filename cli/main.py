@@ -1,0 +1,117 @@
+"""The `taxpraben` command: the lifecycle in order, then what looks at it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli import inspect, models, review
+
+LIFECYCLE = "Lifecycle, in order"
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="TaxPraBen: from tax books, documents and sites to a benchmark, and from models to standings.",
+)
+
+STAGES = {
+    "ingest": ("Sources become clean documents.", ["ingest", "check_ingest"]),
+    "draft": ("Documents become drafts, parsed or asked of the drafter.", ["draft", "check_draft"]),
+    "build": ("Decisions become a numbered release of items.", ["build", "check_build"]),
+    "infer": ("Every model of the roster is asked.", ["infer"]),
+    "read": ("Answers become readings.", ["read"]),
+    "score": ("Readings are scored, as given and as read.", ["score"]),
+    "rank": ("Scores become standings.", ["rank", "check_rank"]),
+    "publish": ("Standings become a static board and exports.", ["publish"]),
+}
+
+
+@app.command("run")
+def run(
+    profile: Annotated[str, typer.Option(help="Profile of params.yaml to switch to; kept there.")] = "",
+    sources: Annotated[str, typer.Option(help="Folder that ingest reads; kept in params.yaml.")] = "",
+    fresh: Annotated[bool, typer.Option("--fresh", help="Ask the drafter for every draft; no shipped replies.")] = False,
+) -> None:
+    """Run the whole lifecycle as a flow: what is up to date is left alone, what waits for people is said."""
+    from cli.profile import choose
+
+    choose(Path("params.yaml"), profile=profile, sources=sources, fresh=fresh)
+    _quiet_prefect()
+    from flows.lifecycle import lifecycle
+
+    state = lifecycle(".", return_state=True)
+    if state.is_failed():
+        raise typer.Exit(1)
+    if state.message and "wait for people" in state.message:
+        raise typer.Exit(3)
+    inspect.standings()
+
+
+def _stage_command(name: str, targets: list[str]) -> Callable[[], None]:
+    def command() -> None:
+        from flows.pipeline import StageFailed, repro, roster
+
+        each = ("infer", "read", "score")
+        wanted = [f"{name}@{model}" for model in roster(Path())] if name in each else targets
+        try:
+            repro(Path(), wanted)
+        except StageFailed as error:
+            typer.echo(f"Error: {error}", err=True)
+            raise typer.Exit(1) from error
+
+    return command
+
+
+for _name, (_help, _targets) in STAGES.items():
+    app.command(_name, help=_help, rich_help_panel=LIFECYCLE)(_stage_command(_name, _targets))
+    if _name == "draft":
+        app.add_typer(review.app, name="review", rich_help_panel=LIFECYCLE)
+
+
+@app.command("portal")
+def portal(host: str = "127.0.0.1", port: int = 8350) -> None:
+    """Serve the portal: review queue, board, data quality."""
+    from portal.serve import serve
+
+    serve(Path(), host, port)
+
+
+@app.command("deploy")
+def deploy() -> None:
+    """Serve the flows: lifecycle after the last decision, new models nightly. Runs until it is stopped."""
+    _quiet_prefect()
+    from flows.deployments import serve_all
+
+    serve_all(Path())
+
+
+app.add_typer(models.app, name="models")
+app.command("standings")(inspect.standings)
+app.command("explain")(inspect.explain)
+app.command("status")(inspect.status)
+app.command("paper")(inspect.paper)
+
+
+def _quiet_prefect() -> None:
+    """Settings that Prefect reads at import: its own server may take long to start; nothing is reported to anyone."""
+    os.environ.setdefault("PREFECT_HOME", str(Path(".cache/prefect").resolve()))
+    os.environ.setdefault("PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS", "180")
+    os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
+    os.environ.setdefault("PREFECT_LOGGING_LEVEL", "WARNING")
+    os.environ.setdefault("DO_NOT_TRACK", "1")
+
+
+def main() -> None:
+    """Entry point; a known error is one line, not a traceback."""
+    try:
+        app()
+    except (ValueError, subprocess.CalledProcessError) as error:
+        typer.echo(f"Error: {error}", err=True)
+        sys.exit(1)

@@ -1,0 +1,86 @@
+"""Runs DVC targets for the flows: own process group, output passed on, one `dvc repro` at a time in a workspace."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from taxpraben.workspace import Workspace, open_workspace
+
+# The review stage's exit status when people still have work (documented in stages/review).
+WAITS_FOR_PEOPLE = 3
+
+
+class StageFailed(RuntimeError):
+    """A DVC stage ended with an error; its own output, above, says which file, row and remedy."""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What still lies with people, as the review stage wrote it."""
+
+    total: int
+    by_task: dict[str, int]
+    link: str
+
+
+def roster(root: Path) -> list[str]:
+    """The models of the workspace, in the order of models.yaml."""
+    from taxpraben.backends.roster import load_roster
+
+    return list(load_roster(root / "models.yaml").roster)
+
+
+def repro(root: Path, targets: Sequence[str]) -> None:
+    """Bring the targets, and all that they depend on, up to date.
+
+    The command runs in a process group of its own, so that a stop reaches the stage that DVC started, too.
+
+    Raises:
+        StageFailed: a stage failed or waits for people (see ``waiting``).
+    """
+    command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", *targets]
+    process = subprocess.Popen(command, cwd=root, env=stage_environment(), start_new_session=True)
+    try:
+        status = process.wait()
+    except BaseException:
+        _stop(process)
+        raise
+    if status:
+        raise StageFailed(f"`dvc repro {' '.join(targets)}` ended with status {status}; see the lines above")
+
+
+def stage_environment() -> dict[str, str]:
+    """The environment of a stage: `python` is the interpreter that runs this, whichever shell it was called from."""
+    folder = str(Path(sys.executable).parent)
+    return {**os.environ, "PATH": folder + os.pathsep + os.environ.get("PATH", ""), "PYTHONUNBUFFERED": "1"}
+
+
+def waiting(root: Path) -> Waiting | None:
+    """What the last review stage left with people; None where nothing waits."""
+    workspace: Workspace = open_workspace(root)
+    path = workspace.out / "review" / "status.json"
+    if not path.exists():
+        return None
+    status = json.loads(path.read_text(encoding="utf-8"))
+    if status["complete"]:
+        return None
+    return Waiting(total=status["waiting"], by_task=status["waiting_by_task"], link=status["link"])
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, sent)
+            process.wait(timeout=10)
+        except ProcessLookupError:
+            return
+        except subprocess.TimeoutExpired:
+            continue
+        return
