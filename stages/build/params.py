@@ -1,0 +1,25 @@
+"""Parameters of the build stage."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from taxpraben.workspace import Params
+
+
+class BuildParams(Params):
+    """How a release is made.
+
+    Attributes:
+        release: the release's number; a corrected release gets a new one.
+        seed: draws each item's prompt and ranks the one-shot examples.
+        items_per_task: largest number of items a task, drawn by seed; 0 keeps all.
+        near_duplicate: Jaccard similarity of character shingles from which two texts count as the same question.
+        frozen: digests of releases that are published; building other content under such a number is refused.
+    """
+
+    release: str = Field(default="0.1.0", pattern=r"^\d+\.\d+\.\d+$")
+    seed: int = 20260101
+    items_per_task: int = Field(default=0, ge=0)
+    near_duplicate: float = Field(default=0.6, gt=0, le=1)
+    frozen: dict[str, str] = {}
