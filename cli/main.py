@@ -37,7 +37,9 @@ STAGES = {
 def run(
     profile: Annotated[str, typer.Option(help="Profile of params.yaml to switch to; kept there.")] = "",
     sources: Annotated[str, typer.Option(help="Folder that ingest reads; kept in params.yaml.")] = "",
-    fresh: Annotated[bool, typer.Option("--fresh", help="Ask the drafter for every draft; no shipped replies.")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Ask the drafter for every draft; no shipped replies.")
+    ] = False,
 ) -> None:
     """Run the whole lifecycle as a flow: what is up to date is left alone, what waits for people is said."""
     from cli.profile import choose

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
 import typer
 
 app = typer.Typer(no_args_is_help=True, help="The models of models.yaml: list, check, fetch weights.")

@@ -62,7 +62,9 @@ def review(workspace: Path) -> str:
 
 
 def _checkpoint(left: Waiting) -> str:
-    create_link_artifact(key="review-checkpoint", link=left.link, link_text="The review queue", description="Drafts wait")
+    create_link_artifact(
+        key="review-checkpoint", link=left.link, link_text="The review queue", description="Drafts wait"
+    )
     rows = [{"task": name, "waiting": count} for name, count in left.by_task.items() if count]
     create_table_artifact(key="review-waiting", table=rows, description=f"{left.total} drafts wait for people")
     message = (
