@@ -37,9 +37,7 @@ STAGES = {
 def run(
     profile: Annotated[str, typer.Option(help="Profile of params.yaml to switch to; kept there.")] = "",
     sources: Annotated[str, typer.Option(help="Folder that ingest reads; kept in params.yaml.")] = "",
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Ask the drafter for every draft; no shipped replies.")
-    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Ask every model anew; use no shipped reply.")] = False,
 ) -> None:
     """Run the whole lifecycle as a flow: what is up to date is left alone, what waits for people is said."""
     from cli.profile import choose
@@ -58,13 +56,13 @@ def run(
 
 def _stage_command(name: str, targets: list[str]) -> Callable[[], None]:
     def command() -> None:
-        from flows.pipeline import StageFailed, repro, roster
+        from flows.pipeline import StageFailedError, repro, roster
 
         each = ("infer", "read", "score")
         wanted = [f"{name}@{model}" for model in roster(Path())] if name in each else targets
         try:
             repro(Path(), wanted)
-        except StageFailed as error:
+        except StageFailedError as error:
             typer.echo(f"Error: {error}", err=True)
             raise typer.Exit(1) from error
 

@@ -23,8 +23,8 @@ NEW_MODELS_AT = "30 1 * * *"
 def deployments(root: Path) -> list[Any]:
     """The deployments of a workspace.
 
-    The lifecycle runs one at a time: a second trigger while it runs is turned away, for the run in progress sees the same
-    decisions, and DVC allows one `dvc repro` in a workspace.
+    The lifecycle runs one at a time: a second trigger while it runs is turned away, for the run in progress sees the
+    same decisions, and DVC allows one `dvc repro` in a workspace.
     """
     parameters = {"root": str(root.resolve())}
     return [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from prefect import flow
-from prefect.states import Completed, State
+from prefect import State, flow
+from prefect.states import Completed
 
 from flows.steps import build, draft, infer, ingest, publish, rank, read, review, score, show_standings
 

@@ -17,7 +17,7 @@ from taxpraben.workspace import Workspace, open_workspace
 WAITS_FOR_PEOPLE = 3
 
 
-class StageFailed(RuntimeError):
+class StageFailedError(RuntimeError):
     """A DVC stage ended with an error; its own output, above, says which file, row and remedy."""
 
 
@@ -34,7 +34,7 @@ def roster(root: Path) -> list[str]:
     """The models of the workspace, in the order of models.yaml."""
     from taxpraben.backends.roster import load_roster
 
-    return list(load_roster(root / "models.yaml").roster)
+    return list(load_roster(root / "models.yaml").chosen)
 
 
 def repro(root: Path, targets: Sequence[str]) -> None:
@@ -43,7 +43,7 @@ def repro(root: Path, targets: Sequence[str]) -> None:
     The command runs in a process group of its own, so that a stop reaches the stage that DVC started, too.
 
     Raises:
-        StageFailed: a stage failed or waits for people (see ``waiting``).
+        StageFailedError: a stage failed or waits for people (see ``waiting``).
     """
     command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", *targets]
     process = subprocess.Popen(command, cwd=root, env=stage_environment(), start_new_session=True)
@@ -53,7 +53,7 @@ def repro(root: Path, targets: Sequence[str]) -> None:
         _stop(process)
         raise
     if status:
-        raise StageFailed(f"`dvc repro {' '.join(targets)}` ended with status {status}; see the lines above")
+        raise StageFailedError(f"`dvc repro {' '.join(targets)}` ended with status {status}; see the lines above")
 
 
 def stage_environment() -> dict[str, str]:

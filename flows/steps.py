@@ -8,7 +8,7 @@ from pathlib import Path
 from prefect import task
 from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
 
-from flows.pipeline import StageFailed, Waiting, repro, roster, waiting
+from flows.pipeline import StageFailedError, Waiting, repro, roster, waiting
 from taxpraben.records.base import read_records
 from taxpraben.records.standing import Standing
 from taxpraben.workspace import open_workspace
@@ -48,12 +48,12 @@ def review(workspace: Path) -> str:
         Empty where every draft is decided; else what waits and how the lifecycle goes on.
 
     Raises:
-        StageFailed: the stage failed for another reason than waiting.
+        StageFailedError: the stage failed for another reason than waiting.
     """
     _say("review", "people rule on the drafts")
     try:
         repro(workspace, ["review"])
-    except StageFailed:
+    except StageFailedError:
         left = waiting(workspace)
         if left is None:
             raise
@@ -68,8 +68,8 @@ def _checkpoint(left: Waiting) -> str:
     rows = [{"task": name, "waiting": count} for name, count in left.by_task.items() if count]
     create_table_artifact(key="review-waiting", table=rows, description=f"{left.total} drafts wait for people")
     message = (
-        f"{left.total} drafts wait for people: {left.link} (`taxpraben portal` opens it). The lifecycle goes on by itself "
-        "when the last one is decided and `taxpraben deploy` runs, or with `taxpraben run`."
+        f"{left.total} drafts wait for people: {left.link} (`taxpraben portal` opens it). The lifecycle goes on by "
+        "itself when the last one is decided and `taxpraben deploy` runs, or with `taxpraben run`."
     )
     print(message)
     return message

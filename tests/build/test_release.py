@@ -14,14 +14,23 @@ from taxpraben.records.field import Field
 from taxpraben.tasks.catalog import find_task
 
 PARAMS = BuildParams()
-QUESTIONS = ["印花税由谁缴纳", "车船税何时申报", "契税的税率是多少", "资源税如何计征", "环保税的免税情形", "房产税的计税依据"]
+QUESTIONS = [
+    "印花税由谁缴纳",
+    "车船税何时申报",
+    "契税的税率是多少",
+    "资源税如何计征",
+    "环保税的免税情形",
+    "房产税的计税依据",
+]
 
 
 def choice(stem: str, answer: str = "B", options: tuple[str, ...] = ("一", "二", "三", "四")) -> Content:
     return Content(text=stem, answer=answer, choices=list(options), gold=["ABCDE".index(letter) for letter in answer])
 
 
-def decided(number: int, content: Content | None, verdict: str = "accepted", task: str = "TaxSCQ") -> tuple[Draft, Decision]:
+def decided(
+    number: int, content: Content | None, verdict: str = "accepted", task: str = "TaxSCQ"
+) -> tuple[Draft, Decision]:
     draft = Draft(
         draft_id=f"{task}-{number:012d}",
         task=task,
@@ -86,8 +95,13 @@ def test_fields_must_be_there_and_of_their_kind() -> None:
     spec = find_task("TaxInspect")
     whole = {"犯罪行为": "虚开发票", "所犯罪名": "虚开发票罪", "处罚结果": "罚款"}
     assert broken_rules(Content(text="案情", answer=json.dumps(whole)), spec) == []
-    assert broken_rules(Content(text="案情", answer=json.dumps({**whole, "处罚结果": ""})), spec) == ["field '处罚结果': empty"]
-    assert "not one of its labels" in broken_rules(Content(text="案情", answer=json.dumps({**whole, "所犯罪名": "盗窃罪"})), spec)[0]
+    assert broken_rules(Content(text="案情", answer=json.dumps({**whole, "处罚结果": ""})), spec) == [
+        "field '处罚结果': empty"
+    ]
+    assert (
+        "not one of its labels"
+        in broken_rules(Content(text="案情", answer=json.dumps({**whole, "所犯罪名": "盗窃罪"})), spec)[0]
+    )
     assert "is not asked for" in broken_rules(Content(text="案情", answer=json.dumps({**whole, "备注": "无"})), spec)[0]
 
 

@@ -38,7 +38,9 @@ def load(folder: Path = AUTHORED) -> tuple[dict[str, Any], list[Item]]:
         ValueError: an entry repeats an id, names an unknown section, or its judgement contradicts its text.
     """
     plan = yaml.safe_load((folder / "site.yaml").read_text(encoding="utf-8"))
-    items = [item for book in BOOKS for item in yaml.safe_load((folder / f"{book}.yaml").read_text(encoding="utf-8"))["items"]]
+    items: list[Item] = []
+    for book in BOOKS:
+        items += yaml.safe_load((folder / f"{book}.yaml").read_text(encoding="utf-8"))["items"]
     folders = {section["folder"] for section in plan["sections"]}
     seen: set[str] = set()
     for item in items:
@@ -63,8 +65,8 @@ def _refuse_contradiction(item: Item) -> None:
 def paragraphs(item: Item) -> list[str]:
     """The paragraphs of an entry, one a line in the YAML; a board entry is its question and the official answer."""
     if "question" in item:
-        return [f"{item['asker']}：{item['question'].strip()}", item["answer"].strip()]
-    return [line.strip() for line in item["body"].splitlines() if line.strip()]
+        return [f"{item['asker']}：{item['question']}", item["answer"]]
+    return str(item["body"]).splitlines()
 
 
 def render(folder: Path = AUTHORED) -> dict[str, bytes]:
@@ -95,15 +97,15 @@ class SiteRenderer:
             self._article(item)
             rows[item["section"]].append(Row(self._part(item, 1), item["title"], item["date"]))
         for page in self.special["antibot"] + self.special["broken_links"]:
-            rows[page["section"]].append(Row(f"article/{page['section']}/{page['id']}.html", page["title"], page["date"]))
+            rows[page["section"]].append(Row(self._part(page, 1), page["title"], page["date"]))
         for page in self.special["antibot"]:
-            text = self.environment.get_template("antibot.html.j2").render(arg1=page["arg1"])
-            self.files[f"article/{page['section']}/{page['id']}.html"] = (text + "\n").encode()
+            self._page("antibot.html.j2", self._part(page, 1), arg1=page["arg1"])
         for section in self.plan["sections"]:
             self._lists(section, rows[section["folder"]])
         private = self.special["private"]
-        self._magazine(private["file"], {"id": "private", **private}, paragraphs(private), part=1, parts=1)
-        self._page("search.html.j2", self.special["repeated_query"]["file"], title=self.special["repeated_query"]["title"])
+        self._magazine(private["file"], private, paragraphs(private), part=1, parts=1)
+        search = self.special["repeated_query"]
+        self._page("search.html.j2", search["file"], title=search["title"])
         self._page("index.html.j2", "index.html", title="首页")
         self.files["robots.txt"] = self._robots().encode()
         return dict(sorted(self.files.items()))
@@ -114,8 +116,8 @@ class SiteRenderer:
         reprints = []
         for copy in self.special["near_duplicates"]:
             first = by_id[copy["of"]]
-            reprints.append({**first, "id": copy["id"], "date": copy["date"], "origin": copy["origin"],
-                             "title": copy["title_prefix"] + first["title"], "body": copy["lead"] + "\n" + first["body"]})
+            changed = {field: copy[field] for field in ("id", "title", "date", "origin")}
+            reprints.append({**first, **changed, "body": copy["lead"] + "\n" + first["body"]})
         return reprints
 
     def _article(self, item: Item) -> None:
@@ -135,8 +137,10 @@ class SiteRenderer:
         """One page in the magazine's layout; the heading's element alternates, as it does on old and new pages."""
         heading = "articleTitle" if item["id"][-1] in "02468" else "h1"
         shown = {"author": None, "summary": None, **item}
-        self._page("magazine.html.j2", path, title=item["title"], item=shown, paragraphs=lines, heading=heading,
-                   part=part, parts=parts, part_path=lambda number: self._part(item, number))
+        values = {"part": part, "parts": parts, "part_path": lambda number: self._part(item, number)}
+        self._page(
+            "magazine.html.j2", path, title=item["title"], item=shown, paragraphs=lines, heading=heading, **values
+        )
 
     def _lists(self, section: dict[str, Any], rows: list[Row]) -> None:
         """The list pages of a section, newest first."""
@@ -144,16 +148,21 @@ class SiteRenderer:
         size = section.get("page_size", self.plan["page_size"])
         pages = -(-len(rows) // size)
         for page in range(1, pages + 1):
-            self._page("list.html.j2", self._list(section, page), title=section["name"], rows=rows[(page - 1) * size:page * size],
-                       page=page, pages=pages, list_path=lambda number: self._list(section, number))
+            shown = rows[(page - 1) * size : page * size]
+            values = {"page": page, "pages": pages, "list_path": lambda number: self._list(section, number)}
+            self._page("list.html.j2", self._list(section, page), title=section["name"], rows=shown, **values)
 
     def _page(self, template: str, path: str, **values: Any) -> None:
         """Renders one page; links are relative to it, or to the root where the page has <base href>."""
         above = "../" * (len(PurePosixPath(path).parts) - 1)
         based = path in self.special["base_href"]
         text = self.environment.get_template(template).render(
-            site=self.plan, base=above if based else None, rel=lambda target: target if based else above + target,
-            first_list=lambda section: self._list(section, 1), **values)
+            site=self.plan,
+            base=above if based else None,
+            rel=lambda target: target if based else above + target,
+            first_list=lambda section: self._list(section, 1),
+            **values,
+        )
         self.files[path] = (text + "\n").encode()
 
     def _part(self, item: Item, number: int) -> str:
@@ -162,6 +171,7 @@ class SiteRenderer:
         return f"article/{item['section']}/{item['id']}{suffix}.html"
 
     def _list(self, section: dict[str, Any], page: int) -> str:
+        """The address of one page of a section's list."""
         return f"article/{section['folder']}/{section['list_id']}_{page}.html"
 
     def _robots(self) -> str:
