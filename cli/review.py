@@ -2,6 +2,117 @@
 
 from __future__ import annotations
 
-import typer
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
 
-app = typer.Typer(no_args_is_help=True, help="People rule on drafts: exchange with the queue, status, accounts.")
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from taxpraben.queue.files import import_file, write_decisions, write_sheet
+from taxpraben.queue.people import create_person
+from taxpraben.queue.states import STATES
+from taxpraben.queue.status import people_status, task_status
+from taxpraben.queue.store import Queue, open_queue
+from taxpraben.workspace import WorkspaceError, open_workspace
+
+PASSWORD = "TAXPRABEN_PASSWORD"  # noqa: S105 (the name of a variable, not a password)
+
+app = typer.Typer(
+    no_args_is_help=True, help="People rule on drafts: run the step, see where it stands, files, accounts."
+)
+
+Tasks = Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given several times.")]
+
+
+@contextmanager
+def _queue() -> Iterator[Queue]:
+    queue = open_queue(open_workspace().queue_url)
+    try:
+        yield queue
+    finally:
+        queue.close()
+
+
+@app.command()
+def run() -> None:
+    """Bring drafts in and take decisions out; exit status 3 while drafts wait for people."""
+    from flows.pipeline import StageFailedError, repro, waiting
+
+    try:
+        repro(Path(), ["review"])
+    except StageFailedError as error:
+        raise typer.Exit(3 if waiting(Path()) else 1) from error
+
+
+@app.command()
+def status() -> None:
+    """Show how far every task and every person is."""
+    with _queue() as queue:
+        tasks, people = task_status(queue), people_status(queue)
+    console = Console(highlight=False)
+    by_task = Table("task", *STATES, "filtered", "waiting")
+    for row in tasks:
+        counts = [str(row.states[state] or "") for state in STATES]
+        by_task.add_row(row.task, *counts, str(row.filtered or ""), str(row.waiting or ""))
+    console.print(by_task)
+    if people:
+        by_person = Table("person", "role", *STATES)
+        for person in people:
+            by_person.add_row(person.name, person.role, *(str(person.states[state] or "") for state in STATES))
+        console.print(by_person)
+
+
+@app.command("export")
+def export(
+    path: Annotated[Path, typer.Argument(help="A .jsonl or .parquet file to write.")],
+    tasks: Tasks = None,
+    sheet: Annotated[bool, typer.Option(help="Write what waits, for people to fill in without the portal.")] = False,
+    limit: Annotated[int, typer.Option(help="At most this many drafts on a sheet; 0 for all.")] = 0,
+) -> None:
+    """Write the decisions that stand; or, with --sheet, what still waits, to be filled in and imported."""
+    with _queue() as queue:
+        if sheet:
+            count = write_sheet(queue, path, tasks or (), limit or None)
+        else:
+            count = write_decisions(queue, path, tasks or ())
+    typer.echo(f"{path}: {count} {'drafts that wait' if sheet else 'decisions'}")
+
+
+@app.command("import")
+def import_(
+    path: Annotated[Path, typer.Argument(help="Decisions (.jsonl, .parquet), or a sheet that was filled in.")],
+    person: Annotated[str, typer.Option(help="Who filled in the sheet; a name of the queue.")] = "offline",
+) -> None:
+    """Take decisions from a file; what contradicts the queue is said and left out."""
+    with _queue() as queue:
+        taken, empty = import_file(queue, path, person)
+    typer.echo(f"{path}: {len(taken.imported)} taken, {len(taken.unchanged)} there already, {empty} rows left empty")
+    left = {
+        "older than the queue's": taken.older,
+        "in conflict with the queue's": taken.conflicts,
+        "on a content that is no longer drafted": taken.stale,
+        "on drafts that are not there": taken.unknown,
+    }
+    for what, drafts in left.items():
+        for draft_id in drafts:
+            typer.echo(f"left out, {what}: {draft_id}", err=True)
+    if any(left.values()):
+        raise typer.Exit(1)
+
+
+@app.command()
+def person(
+    name: Annotated[str, typer.Argument(help="The queue's name for the person; no personal name.")],
+    role: Annotated[str, typer.Option(help="annotator, checker, expert or admin")] = "annotator",
+) -> None:
+    """Add somebody who may sign in; the password is asked for, or taken from TAXPRABEN_PASSWORD."""
+    password = os.environ.get(PASSWORD) or typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+    if not password:
+        raise WorkspaceError("a password is needed")
+    with _queue() as queue:
+        create_person(queue, name, role, password)
+    typer.echo(f"{name} may sign in as {role}")

@@ -29,8 +29,8 @@ def _step(name: str, doing: str, targets: Callable[[Path], Sequence[str]], retri
     return run
 
 
-ingest = _step("ingest", "sources become documents", lambda _: ["ingest", "check_ingest"], retries=1)
-draft = _step("draft", "documents become drafts", lambda _: ["draft", "check_draft"], retries=1)
+ingest = _step("ingest", "sources become documents", lambda _: ["ingest", "check_ingest"])
+draft = _step("draft", "documents become drafts", lambda _: ["draft", "check_draft"])
 build = _step("build", "decisions become a release", lambda _: ["build", "check_build"])
 # A transient failure of one model is tried again; answers already given are in its journal.
 infer = _step("infer", "every model is asked", lambda root: [f"infer@{name}" for name in roster(root)], retries=2)
