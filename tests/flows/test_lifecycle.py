@@ -78,7 +78,8 @@ def test_a_new_model_of_the_roster_is_evaluated_alone(server: None, workspace: P
     for name in ("lead", "copy"):
         (answers / f"{name}.parquet").touch()
     assert new_models(str(workspace)) == ["random"]
-    assert steps_run(workspace) == ["infer-random", "read-random", "score-random", "rank", "check_rank", "publish"]
+    # The little rank writes the same standings again, so DVC leaves what follows alone.
+    assert steps_run(workspace) == ["infer-random", "read-random", "score-random", "rank"]
 
 
 def test_evaluating_a_model_outside_the_roster_says_where_to_add_it(server: None, workspace: Path) -> None:
