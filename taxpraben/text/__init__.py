@@ -1,0 +1,1 @@
+"""Text as the benchmark compares it: a normalised twin, Chinese numerals, character shingles."""

@@ -9,8 +9,10 @@ from stages.ingest.outcome import Place
 from stages.ingest.paper import UnreadableError, html_paper, markdown_paper, read_paper
 
 PLACE = Place("notices", "official", "notice.html")
-PAGE = """<html><head><meta name="ArticleTitle" content="关于水费申报的公告"><meta name="PubDate" content="2025-03-14 09:30">
-<meta name="ContentSource" content="虚构水务局"></head><body><div class="nav">首页</div><div id="zoomcon">
+PAGE = """<html><head><meta name="ArticleTitle" content="关于水费申报的公告">
+<meta name="PubDate" content="2025-03-14 09:30">
+<meta name="ContentSource" content="虚构水务局">
+</head><body><div class="nav">首页</div><div id="zoomcon">
 <p>水务公告〔2025〕第3号</p><p>现公告如下：</p><p><b>一、申报时间</b></p><p>　　按季申报。</p>
 <table><tr><td>类别</td><td>元</td></tr><tr><td>甲</td><td>2</td></tr></table>
 <p>二、减免的计算，依照下列规定办理，并在申报表的备注栏中写明理由和计算的过程，资料留存备查，保存期限十年。</p>
@@ -70,7 +72,8 @@ def test_a_word_file_that_embeds_a_web_archive_is_read_from_there() -> None:
     buffer = io.BytesIO()
     word.save(buffer)
     archive = (
-        "MIME-Version: 1.0\nContent-Type: multipart/related; boundary=b\n\n--b\nContent-Type: text/html; charset=utf-8\n"
+        "MIME-Version: 1.0\nContent-Type: multipart/related; boundary=b\n\n--b\n"
+        "Content-Type: text/html; charset=utf-8\n"
         "Content-Transfer-Encoding: 8bit\n\n<html><body><p>第一条　正文在里面。</p></body></html>\n--b--\n"
     )
     with zipfile.ZipFile(buffer, "a") as changed:

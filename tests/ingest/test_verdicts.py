@@ -6,8 +6,15 @@ from stages.ingest.outcome import Place
 from stages.ingest.verdicts import VerdictError, cited_articles, facts_found, parse_verdict, read_verdict
 
 PLACE = Place("verdicts", "official", "v.json")
-FACTS = "公诉机关指控，被告人孙虚拟犯罪。\n经审理查明，被告人孙虚拟让他人虚开发票，税额3万元，并供述了上述事实，退缴税款。\n上述事实，有证据证实。"
-REASONS = "本院认为，其行为已构成虚开发票罪。依照《中华人民共和国刑法》第二百零五条之一第一款、第六十七条第三款、《中华人民共和国刑事诉讼法》第二百零一条之规定，判决如下："
+FACTS = (
+    "公诉机关指控，被告人孙虚拟犯罪。\n"
+    "经审理查明，被告人孙虚拟让他人虚开发票，税额3万元，并供述了上述事实，退缴税款。\n"
+    "上述事实，有证据证实。"
+)
+REASONS = (
+    "本院认为，其行为已构成虚开发票罪。依照《中华人民共和国刑法》第二百零五条之一第一款、第六十七条第三款、"
+    "《中华人民共和国刑事诉讼法》第二百零一条之规定，判决如下："
+)
 RULING = "被告人孙虚拟犯虚开发票罪，判处拘役三个月。"
 HTML = (
     "<a type='dir' name='WBSB'></a><div>虚构区人民法院</div><div>刑事判决书</div><div>（2025）虚01刑初9号</div>"

@@ -1,6 +1,6 @@
 """Rules on the sample's drafts as its authors judge them: what each source should become stands beside its text.
 
-Run it from the repository root after `dvc repro draft` (profile sample); it writes data/sample/decisions.jsonl.
+Run it from the repository root after `dvc repro draft` (profile demo); it writes data/sample/decisions.jsonl.
 """
 
 from __future__ import annotations
@@ -151,8 +151,8 @@ def _blind(content: Content) -> tuple[Any, ...]:
 def main() -> None:
     """Write the decisions and say how many of each there are."""
     workspace = open_workspace()
-    if workspace.profile != "sample":
-        sys.exit("params.yaml: the decisions are for profile 'sample'; run `taxpraben run --profile sample` first")
+    if workspace.profile != "demo":
+        sys.exit("params.yaml: the decisions are for profile 'demo'; run `taxpraben run --profile demo` first")
     known = truths()
     decisions, counts, used = [], Counter[tuple[str, str, str]](), set()
     for task in load_catalog():

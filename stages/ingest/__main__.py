@@ -1,0 +1,42 @@
+"""python -m stages.ingest: sources -> documents.parquet, quarantined.parquet."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from stages.console import run_stage, say
+from stages.ingest.params import IngestParams
+from stages.ingest.stage import ingest
+from taxpraben.records.base import write_records
+from taxpraben.records.document import Document, Quarantined
+from taxpraben.workspace import open_workspace
+
+
+def main() -> None:
+    """Read the sources of the profile in force and write its documents."""
+    workspace = open_workspace()
+    params = workspace.section("ingest", IngestParams)
+    if not params.sources:
+        say(f"No sources in params.yaml (ingest.sources, profile {workspace.profile!r}); nothing to read.")
+    harvest = ingest(params, workspace.sources, workspace.out / "cache", say)
+    write_records(workspace.documents, Document, harvest.documents)
+    write_records(workspace.quarantined, Quarantined, harvest.quarantined)
+    for kind, count in sorted(Counter(document.kind for document in harvest.documents).items()):
+        parts = sum(len(document.parts) for document in harvest.documents if document.kind == kind)
+        say(f"  {kind}: {count} documents, {parts} parts")
+    for note, count in sorted(harvest.notes.items()):
+        if count:
+            say(f"  {note}: {count}")
+    masked: Counter[str] = Counter()
+    for document in harvest.documents:
+        masked.update({name: found for name, found in document.masked.items() if isinstance(found, int)})
+    if masked:
+        say("  masked: " + ", ".join(f"{kind} {count}" for kind, count in sorted(masked.items())))
+    say(
+        f"{len(harvest.documents)} documents -> {workspace.documents}; "
+        f"{len(harvest.quarantined)} set aside, each with its cause -> {workspace.quarantined}"
+    )
+
+
+if __name__ == "__main__":
+    run_stage(main)

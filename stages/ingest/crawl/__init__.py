@@ -1,0 +1,1 @@
+"""A polite crawl: robots.txt and its failure rules, delay, canonical addresses, caps, a cache that resumes."""
