@@ -104,7 +104,7 @@ def status() -> None:
     if review.exists():
         state = json.loads(review.read_text(encoding="utf-8"))
         console.print(f"review: {state['waiting']} drafts wait for people")
-    for name in load_roster(Path("models.yaml")).chosen:
+    for name in load_roster().chosen:
         path = workspace.answers(name)
         if not path.exists():
             console.print(f"{name}: not asked yet")

@@ -10,30 +10,46 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from click import Context
+from typer.core import TyperGroup
 
 from cli import inspect, models, review
 
 LIFECYCLE = "Lifecycle, in order"
+STEPS = ("ingest", "draft", "review", "build", "check", "infer", "read", "score", "rank", "publish")
+
+
+class InOrder(TyperGroup):
+    """Lists the lifecycle in its order, whether a step is one command or a group of them."""
+
+    def list_commands(self, ctx: Context) -> list[str]:
+        """Names as help shows them: the whole, its steps, then the rest as they were added."""
+        rest = [name for name in super().list_commands(ctx) if name not in ("run", *STEPS)]
+        return ["run", *STEPS, *rest]
+
+
 app = typer.Typer(
+    cls=InOrder,
     no_args_is_help=True,
-    rich_markup_mode=None,
+    rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     help="TaxPraBen: from tax books, documents and sites to a benchmark, and from models to standings.",
 )
 
 STAGES = {
-    "ingest": ("Sources become clean documents.", ["ingest", "check_ingest"]),
-    "draft": ("Documents become drafts, parsed or asked of the drafter.", ["draft", "check_draft"]),
-    "build": ("Decisions become a numbered release of items.", ["build", "check_build"]),
+    "ingest": ("Sources become clean documents.", ["ingest"]),
+    "draft": ("Documents become drafts, parsed or asked of the drafter.", ["draft"]),
+    "build": ("Decisions become a numbered release of items.", ["build"]),
+    "check": ("Every border keeps its rules (Great Expectations).", ["check_ingest", "check_draft", "check_build"]),
     "infer": ("Every model of the roster is asked.", ["infer"]),
     "read": ("Answers become readings.", ["read"]),
     "score": ("Readings are scored, as given and as read.", ["score"]),
-    "rank": ("Scores become standings.", ["rank", "check_rank"]),
+    "rank": ("Scores become standings.", ["rank"]),
     "publish": ("Standings become a static board and exports.", ["publish"]),
 }
 
 
-@app.command("run")
+@app.command("run", rich_help_panel=LIFECYCLE)
 def run(
     profile: Annotated[str, typer.Option(help="Profile of params.yaml to switch to; kept there.")] = "",
     sources: Annotated[str, typer.Option(help="Folder that ingest reads; kept in params.yaml.")] = "",
@@ -71,8 +87,6 @@ def _stage_command(name: str, targets: list[str]) -> Callable[[], None]:
 
 for _name, (_help, _targets) in STAGES.items():
     app.command(_name, help=_help, rich_help_panel=LIFECYCLE)(_stage_command(_name, _targets))
-    if _name == "draft":
-        app.add_typer(review.app, name="review", rich_help_panel=LIFECYCLE)
 
 
 @app.command("portal")
@@ -92,6 +106,7 @@ def deploy() -> None:
     serve_all(Path())
 
 
+app.add_typer(review.app, name="review", rich_help_panel=LIFECYCLE)
 app.add_typer(models.app, name="models")
 app.command("standings")(inspect.standings)
 app.command("explain")(inspect.explain)

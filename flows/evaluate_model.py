@@ -18,7 +18,7 @@ def evaluate(workspace: Path, model: str) -> None:
 @task(name="rank-and-publish", log_prints=True)
 def rank_and_publish(workspace: Path) -> None:
     """Bring standings and board up to date; models of the roster that have no scores yet are asked first."""
-    repro(workspace, ["check_rank", "publish"])
+    repro(workspace, ["publish"])
 
 
 @flow(name="evaluate-model", log_prints=True)

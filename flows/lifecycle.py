@@ -7,7 +7,7 @@ from pathlib import Path
 from prefect import State, flow
 from prefect.states import Completed
 
-from flows.steps import build, draft, infer, ingest, publish, rank, read, review, score, show_standings
+from flows.steps import build, check, draft, infer, ingest, publish, rank, read, review, score, show_standings
 
 
 @flow(name="lifecycle", log_prints=True)
@@ -27,6 +27,7 @@ def lifecycle(root: str = ".") -> State[str] | str:
     if waits:
         return Completed(message=waits)
     build(workspace)
+    check(workspace)
     infer(workspace)
     read(workspace)
     score(workspace)

@@ -34,7 +34,7 @@ def roster(root: Path) -> list[str]:
     """The models of the workspace, in the order of models.yaml."""
     from taxpraben.backends.roster import load_roster
 
-    return list(load_roster(root / "models.yaml").chosen)
+    return list(load_roster(root).chosen)
 
 
 def repro(root: Path, targets: Sequence[str]) -> None:

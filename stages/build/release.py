@@ -69,7 +69,9 @@ def build_task(
         drawn = sorted(settled, key=lambda pair: _draw(params.seed, "keep", pair[0].draft_id))[: params.items_per_task]
         built.left_out = len(settled) - len(drawn)
         settled = sorted(drawn, key=lambda pair: pair[0].draft_id)
-    examples = choose_examples({draft.draft_id: content.text for draft, content in settled}, params)
+    examples = choose_examples(
+        {draft.draft_id: f"{content.text}\n{content.answer}" for draft, content in settled}, params
+    )
     for draft, content in settled:
         number = _draw(params.seed, "prompt", draft.draft_id) % len(spec.prompts)
         prompt = spec.prompts[number]
@@ -104,7 +106,8 @@ def choose_examples(texts: dict[str, str], params: BuildParams) -> dict[str, str
     Most items share one example, so that an engine computes it once (prefix caching).
 
     Args:
-        texts: the items' texts by id.
+        texts: each item's text with its answer, by id; two questions that differ in an article's number alone are
+            no duplicates where their answers differ.
         params: seed of the ranking and similarity of near-duplicates.
 
     Returns:

@@ -53,7 +53,7 @@ def reading_rows(world: World) -> Columns:
 
 
 def score_rows(world: World) -> Columns:
-    return scores.columns(world.scores, {reading.key: reading for reading in world.readings}, load_catalog())
+    return scores.columns(world.scores, {reading.key: reading for reading in world.readings}, load_catalog(), {})
 
 
 @pytest.mark.parametrize(
@@ -248,6 +248,18 @@ def test_a_near_duplicate_is_no_example(world: World) -> None:
     assert "alike to its example" in str(problems(item_rows(world))["example_problem"][world.items[0].item_id])
 
 
+def test_like_cues_with_other_answers_are_no_near_duplicates(world: World) -> None:
+    cue = "2026年1月1日公布的《云栖示范办法（虚构，仅供测试）》中第{}条的内容是什么？"
+    rules = ["纳税人应当按季申报并于季度终了十五日内缴清税款", "税务机关可以委托有关单位代征并付给手续费"]
+    pair = [
+        revise(item, task="TaxRecite", text=cue.format(number), answer=answer, choices=[], gold=[])
+        for item, number, answer in zip(world.items, "三七", rules, strict=False)
+    ]
+    pair[0] = revise(pair[0], example_id=pair[1].item_id)
+    rows = items.columns(pair, {}, find_task("TaxRecite"), "0.1.0", 0.6)
+    assert rows[0]["example_problem"] == ""
+
+
 def test_an_example_stands_in_the_same_release(world: World) -> None:
     world.items[0] = revise(world.items[0], example_id="TaxSCQ-elsewhere")
     assert "not in the release" in str(problems(item_rows(world))["example_problem"][world.items[0].item_id])
@@ -353,6 +365,7 @@ def test_the_plan_that_check_expects_is_the_plan_that_infer_keeps() -> None:
         ({"status": "ok", "text": " "}, "status_problem"),
         ({"status": "empty"}, "status_problem"),
         ({"status": "error", "text": ""}, "status_problem"),
+        ({"request": ""}, "request_problem"),
         ({"item_id": "TaxSCQ-unknown"}, "item_problem"),
         ({"model": "model-b"}, "model_problem"),
     ],
@@ -392,7 +405,10 @@ def test_a_reading_that_contradicts_its_answer_is_named(world: World, changes: d
         ("bertscore", -0.2, True),
         ("bartscore", -4.2, True),
         ("bartscore", 0.5, False),
+        ("likelihood", -3.5, True),
         ("accuracy", float("nan"), False),
+        ("a_new_metric", 250.0, True),
+        ("a_new_metric", float("nan"), False),
         ("bartscore", float("-inf"), False),
     ],
 )
@@ -405,7 +421,7 @@ def test_a_score_lies_in_its_metrics_range(world: World, metric: str, value: flo
     [
         ({"metric": "bertscore"}, "metric_problem"),
         ({"run": 9}, "reading_problem"),
-        ({"status": "unread"}, "status_problem"),
+        ({"status": "refused"}, "status_problem"),
         ({"value": None, "gold": ""}, "label_problem"),
     ],
 )
@@ -414,9 +430,37 @@ def test_a_score_that_contradicts_its_reading_is_named(world: World, changes: di
     assert column in problems(score_rows(world))
 
 
+def test_what_was_read_but_not_in_the_asked_form_counts_as_unread_under_strict_only(world: World) -> None:
+    strict = [revise(score, status="unread") if score.protocol == "strict" else score for score in world.scores]
+    by_key = {reading.key: reading for reading in world.readings}
+    assert problems(scores.columns(strict, by_key, load_catalog(), {})) == {}
+    aligned = [revise(score, status="unread") if score.protocol == "aligned" else score for score in world.scores]
+    assert list(problems(scores.columns(aligned, by_key, load_catalog(), {}))) == ["status_problem"]
+
+
+def test_a_metric_may_stand_in_for_another_under_its_own_name(world: World) -> None:
+    world.scores = [revise(s, metric="mcc") if s.metric == "macro_f1" else s for s in world.scores]
+    assert "metric_problem" in problems(score_rows(world))
+    by_key = {reading.key: reading for reading in world.readings}
+    stands_in = {"macro_f1": "mcc"}
+    assert problems(scores.columns(world.scores, by_key, load_catalog(), stands_in)) == {}
+    assert problems(scores.coverage_columns(world.scores, world.readings, load_catalog(), stands_in)) == {}
+
+
+def test_an_answer_cut_at_the_limit_may_be_empty_and_an_unasked_one_has_no_request(world: World) -> None:
+    world.answers[0] = revise(world.answers[0], status="length", text="")
+    world.answers[1] = revise(world.answers[1], status="error", text="", error="no example", request="")
+    assert problems(answer_rows(world)) == {}
+
+
+def test_the_model_parsers_evidence_is_found_whatever_its_width_and_white_space(world: World) -> None:
+    world.readings[0] = revise(world.readings[0], method="model", evidence=" 选 Ａ")
+    assert problems(reading_rows(world)) == {}
+
+
 def test_a_reading_without_one_of_its_scores_is_named(world: World) -> None:
     lost = world.scores.pop()
-    rows = scores.coverage_columns(world.scores, world.readings, load_catalog())
+    rows = scores.coverage_columns(world.scores, world.readings, load_catalog(), {})
     assert problems(rows) == {
         "missing": {f"{lost.item_id} {lost.setting} {lost.run}": f"{lost.protocol} {lost.metric}"}
     }

@@ -4,11 +4,11 @@ from typer.testing import CliRunner
 
 from cli.main import LIFECYCLE, app
 
-LIFE = ["ingest", "draft", "review", "build", "infer", "read", "score", "rank", "publish"]
+LIFE = ["ingest", "draft", "review", "build", "check", "infer", "read", "score", "rank", "publish"]
 
 
 def test_help_lists_the_lifecycle_in_order() -> None:
     shown = CliRunner().invoke(app, ["--help"]).output
-    places = [shown.index(f" {name} ") for name in LIFE]
+    places = [shown.index(f"│ {name} ") for name in LIFE]
     assert LIFECYCLE in shown
     assert places == sorted(places)
