@@ -1,0 +1,1 @@
+"""rank: scores of the roster -> standings of metrics, datasets and groups, with intervals and shared ranks."""

@@ -1,0 +1,1 @@
+"""score: readings of one model -> one row a metric, field and protocol."""

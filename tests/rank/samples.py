@@ -94,7 +94,9 @@ def write_workspace(root: Path, models: tuple[str, ...], items: int = 4, runs: i
         f"  {model}: {{title: {model}, backend: baseline, access: none, group: baseline, baseline: lead}}\n"
         for model in models
     )
-    (root / "models.yaml").write_text(f"roster: [{', '.join(models)}]\nmodels:\n{entries}weights: {{}}\n", encoding="utf-8")
+    (root / "models.yaml").write_text(
+        f"roster: [{', '.join(models)}]\nmodels:\n{entries}weights: {{}}\n", encoding="utf-8"
+    )
     tasks = [task for task in load_catalog().values() if task.domain == "tax"]
     release = {task.name: [gold_item(task, number) for number in range(items)] for task in tasks}
     for name, rows in release.items():

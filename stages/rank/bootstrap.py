@@ -1,0 +1,56 @@
+"""Bootstrap over items: the draws, the interval of a mean, and which models a difference can tell apart."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+
+Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def draw_weights(items: int, draws: int, seed: int, name: str) -> Floats:
+    """How often each item is in each draw: (draws, items), each row summing to ``items``.
+
+    The same draws serve every model and protocol of a dataset, so differences between them are paired.
+    """
+    generator = np.random.default_rng([seed, zlib.crc32(name.encode())])
+    return generator.multinomial(items, np.full(items, 1 / items), size=draws).astype(np.float64)
+
+
+def interval(draws: Floats, level: float) -> tuple[float, float] | None:
+    """The percentile interval of one model's draws; None without draws."""
+    finite = draws[np.isfinite(draws)]
+    if not len(finite):
+        return None
+    low, high = np.quantile(finite, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def tells_apart(better: Floats, worse: Floats, level: float) -> bool:
+    """Whether the paired interval of the difference leaves out 0."""
+    found = interval(better - worse, level)
+    return found is not None and (found[0] > 0 or found[1] < 0)
+
+
+def shared_ranks(means: Mapping[str, float], draws: Mapping[str, Floats], level: float) -> dict[str, int]:
+    """Ranks from 1, best first. A model shares the rank of the best model that it cannot be told apart from.
+
+    Going down the list, a model opens a new rank (its place) only where the paired interval of its difference to the
+    model that leads the current rank leaves out 0. Equal means always share. Without draws only equal means share.
+    """
+    order = sorted(means, key=lambda model: (-means[model], model))
+    ranks: dict[str, int] = {}
+    leader = ""
+    for place, model in enumerate(order, start=1):
+        apart = bool(leader) and means[leader] != means[model]
+        if apart and model in draws and leader in draws:
+            apart = tells_apart(draws[leader], draws[model], level)
+        if not leader or apart:
+            leader = model
+            ranks[model] = place
+        else:
+            ranks[model] = ranks[leader]
+    return ranks

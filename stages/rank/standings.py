@@ -1,0 +1,189 @@
+"""Standings: every metric, dataset and group, for every model, setting and protocol."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+
+from stages.rank.bootstrap import interval, shared_ranks
+from stages.rank.columns import ScoreColumns
+from stages.rank.datasets import Grid, MetricOf, Result, Shares, parts_of, place, results, weights_for
+from stages.rank.params import RankParams
+from taxpraben.records.answer import SETTINGS, Setting
+from taxpraben.records.score import PROTOCOLS, Protocol
+from taxpraben.records.standing import Standing
+from taxpraben.tasks.spec import TaskSpec
+
+GROUPS = ("KM", "KU", "KA", "CLS", "GEN", "REA", "overall")
+S = "S"
+
+Scope = Literal["metric", "dataset", "group"]
+Cell = tuple[Setting, Protocol]
+Say = Callable[[str], None]
+
+
+def members(group: str, tasks: Sequence[TaskSpec]) -> list[str]:
+    """The datasets of a group, in table order."""
+    return [task.name for task in tasks if group in (task.level, task.nlp_type, "overall") or group == "overall"]
+
+
+def rank(
+    scores: ScoreColumns,
+    models: Sequence[str],
+    tasks: Sequence[TaskSpec],
+    metric_of: MetricOf,
+    substitute: Mapping[str, str],
+    params: RankParams,
+    say: Say = print,
+) -> list[Standing]:
+    """The standings of these models on these tasks.
+
+    A dataset's S is the plain mean of its parts on the scale from 0 to 1; a group is the plain mean of its datasets' S
+    and stays blank, with the missing ones listed, where a model lacks one of them.
+
+    Args:
+        scores: score rows of all models.
+        models: the roster; a model without scores gets blank groups.
+        tasks: the tasks that make up the groups, in table order.
+        metric_of: gives a metric by name.
+        substitute: metrics that stood in for others.
+        params: draws, level and seed.
+        say: gets a line a dataset.
+    """
+    by_dataset: dict[tuple[Cell, str], dict[str, Result]] = {}
+    rows: list[Standing] = []
+    for task in tasks:
+        of_task = scores.where(scores.coded["task"].equal(task.name))
+        if not len(of_task):
+            continue
+        names = of_task.coded["item_id"].names
+        items = sorted(names[code] for code in np.unique(of_task.coded["item_id"].codes))
+        weights = weights_for(task.name, items, params.draws, params.seed)
+        parts = parts_of(task, substitute)
+        for setting, protocol, grid in _grids(of_task, models, items):
+            by_part, whole = results(grid, task, parts, metric_of, weights)
+            for part, found in zip(parts, by_part, strict=True):
+                named = {models[number]: result for number, result in found.items()}
+                rows.extend(_cells((setting, protocol), "metric", task.name, part.label, named, params))
+            named = {models[number]: result for number, result in whole.items()}
+            by_dataset[(setting, protocol), task.name] = named
+            rows.extend(_cells((setting, protocol), "dataset", task.name, S, named, params))
+        say(f"{task.name}: {len(of_task)} score rows, {len(items)} items")
+    cells = list(dict.fromkeys(cell for cell, _ in by_dataset))
+    for cell in cells:
+        for group in GROUPS:
+            rows.extend(_group(cell, group, members(group, tasks), models, by_dataset, params))
+    return rows
+
+
+def _grids(rows: ScoreColumns, models: Sequence[str], items: Sequence[str]) -> Iterator[tuple[Setting, Protocol, Grid]]:
+    for setting in SETTINGS:
+        for protocol in PROTOCOLS:
+            mask = rows.coded["setting"].equal(setting) & rows.coded["protocol"].equal(protocol)
+            if mask.any():
+                yield setting, protocol, place(rows.where(mask), models, items)
+
+
+def _group(
+    cell: Cell,
+    group: str,
+    datasets: Sequence[str],
+    models: Sequence[str],
+    by_dataset: Mapping[tuple[Cell, str], Mapping[str, Result]],
+    params: RankParams,
+) -> list[Standing]:
+    if not datasets:
+        return []
+    whole: dict[str, Result] = {}
+    blanks: list[Standing] = []
+    for model in models:
+        found = [by_dataset[cell, name][model] for name in datasets if model in by_dataset.get((cell, name), {})]
+        missing = [name for name in datasets if model not in by_dataset.get((cell, name), {})]
+        if missing:
+            blanks.append(_blank(cell, group, model, found, missing))
+            continue
+        runs = min(len(result.runs) for result in found)
+        whole[model] = Result(
+            np.mean([result.runs[:runs] for result in found], axis=0)
+            if len({len(result.runs) for result in found}) == 1
+            else np.array([np.mean([result.mean for result in found])]),
+            np.mean([result.draws for result in found], axis=0),
+            sum(result.items for result in found),
+            " ".join(dict.fromkeys(part for result in found for part in result.signature.split(" "))),
+            sum((result.shares for result in found), Shares()),
+        )
+    return [*_cells(cell, "group", group, S, whole, params), *blanks]
+
+
+def _blank(cell: Cell, group: str, model: str, found: Sequence[Result], missing: list[str]) -> Standing:
+    return Standing(
+        model=model,
+        setting=cell[0],
+        protocol=cell[1],
+        scope="group",
+        name=group,
+        metric=S,
+        mean=None,
+        items=sum(result.items for result in found),
+        runs=max((len(result.runs) for result in found), default=0),
+        missing=missing,
+        **_shares(sum((result.shares for result in found), Shares())),
+    )
+
+
+def _cells(
+    cell: Cell, scope: Scope, name: str, metric: str, found: Mapping[str, Result], params: RankParams
+) -> list[Standing]:
+    means = {model: result.mean for model, result in found.items()}
+    draws = {model: result.draws for model, result in found.items() if len(result.draws)}
+    ranks = shared_ranks(means, draws, params.level)
+    rows: list[Standing] = []
+    for model, result in found.items():
+        bounds = interval(result.draws, params.level)
+        rows.append(
+            Standing(
+                model=model,
+                setting=cell[0],
+                protocol=cell[1],
+                scope=scope,
+                name=name,
+                metric=metric,
+                mean=_rounded(means[model]),
+                deviation=_rounded(float(result.runs.std(ddof=1))) if len(result.runs) > 1 else None,
+                low=_rounded(bounds[0]) if bounds else None,
+                high=_rounded(bounds[1]) if bounds else None,
+                rank=ranks[model],
+                items=result.items,
+                runs=len(result.runs),
+                signature=result.signature,
+                **_shares(result.shares),
+            )
+        )
+    return rows
+
+
+def _rounded(value: float) -> float:
+    """Ten places: sums in another order must not change a file."""
+    return round(value, 10)
+
+
+def _shares(shares: Shares) -> dict[str, float]:
+    answers = max(shares.answers, 1)
+    return {
+        "unread": shares.unread / answers,
+        "refused": shares.refused / answers,
+        "truncated": shares.truncated / answers,
+        "failed": shares.failed / answers,
+    }
+
+
+def format_costs(standings: Sequence[Standing]) -> dict[tuple[str, Setting, str], float]:
+    """What format cost a model: aligned minus strict, by name of dataset or group, setting and model."""
+    by_key: defaultdict[tuple[str, Setting, str], dict[Protocol, float]] = defaultdict(dict)
+    for row in standings:
+        if row.scope != "metric" and row.mean is not None:
+            by_key[row.name, row.setting, row.model][row.protocol] = row.mean
+    return {key: pair["aligned"] - pair["strict"] for key, pair in by_key.items() if len(pair) == 2}

@@ -1,0 +1,83 @@
+"""The model parser: when it is asked, what it is shown, and when it is not believed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from taxpraben.reading import ParserUnavailableError, read_answer
+from taxpraben.records.field import Field
+
+FIELDS = [Field(name="风险点", kind="text"), Field(name="措施", kind="text")]
+PROSE = "企业账外收款，容易少记收入。建议统一使用对公账户。"
+
+
+def replying(reply: str) -> tuple[list[str], object]:
+    """A parser that gives one reply and notes its prompts."""
+    seen: list[str] = []
+
+    def ask(prompt: str) -> str:
+        seen.append(prompt)
+        return reply
+
+    return seen, ask
+
+
+def test_parser_is_not_asked_where_the_rules_suffice() -> None:
+    seen, ask = replying("{}")
+    assert read_answer("single", "答案：B", letters="ABCD", ask=ask).method == "rules"  # type: ignore[arg-type]
+    assert seen == []
+
+
+def test_parser_sees_the_answer_and_reads_fields_that_it_quotes() -> None:
+    seen, ask = replying('{"风险点": "账外收款，容易少记收入", "措施": "统一使用对公账户"}')
+    result = read_answer("fields", PROSE, fields=FIELDS, ask=ask)  # type: ignore[arg-type]
+    assert (result.status, result.method) == ("read", "model")
+    assert result.value == {"风险点": "账外收款，容易少记收入", "措施": "统一使用对公账户"}
+    assert PROSE in seen[0]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"风险点": "虚列成本", "措施": ""}',  # stands nowhere in the answer
+        "没有找到",
+        "",
+    ],
+)
+def test_invented_or_shapeless_fields_are_a_reader_error(reply: str) -> None:
+    _, ask = replying(reply)
+    result = read_answer("fields", PROSE, fields=FIELDS, ask=ask)  # type: ignore[arg-type]
+    assert (result.status, result.value) == ("reader_error", None)
+    assert "model parser" in result.reason
+
+
+def test_empty_fields_of_the_parser_leave_the_answer_unread() -> None:
+    _, ask = replying('{"风险点": "", "措施": ""}')
+    assert read_answer("fields", PROSE, fields=FIELDS, ask=ask).status == "unread"  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("value", "quote", "status"),
+    [
+        ("C", "第三个说法才站得住", "read"),
+        ("C", "第三个选项正确", "reader_error"),
+        ("G", "第三个说法才站得住", "reader_error"),
+        ("", "", "unread"),
+    ],
+)
+def test_choice_of_the_parser_needs_a_quote_from_the_answer(value: str, quote: str, status: str) -> None:
+    _, ask = replying(json.dumps({"答案": value, "原文": quote}, ensure_ascii=False))
+    result = read_answer("single", "比较下来，第三个说法才站得住。", letters="ABCD", ask=ask)  # type: ignore[arg-type]
+    assert result.status == status
+    assert (result.value == "C") is (status == "read")
+
+
+def test_parser_that_cannot_be_reached_is_a_reader_error() -> None:
+    def ask(prompt: str) -> str:
+        raise ParserUnavailableError("no route")
+
+    result = read_answer("single", "比较下来都可以。", letters="ABCD", ask=ask)
+    assert result.status == "reader_error"
+    assert "no route" in result.reason
