@@ -1,0 +1,1 @@
+"""The review queue: who has what, what they wrote, what they ruled, and how far they agree. No pages."""

@@ -1,0 +1,1 @@
+"""The portal's routes, one module a part of the site."""

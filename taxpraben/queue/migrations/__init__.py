@@ -1,0 +1,1 @@
+"""Alembic's environment for the queue's tables; ``store.open_queue`` runs it."""

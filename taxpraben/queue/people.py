@@ -1,0 +1,156 @@
+"""People of the queue: names, roles, passwords, sessions. Passwords are kept as argon2 hashes only."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from dataclasses import dataclass
+
+from sqlalchemy import delete, select
+
+from taxpraben.queue.audit import log
+from taxpraben.queue.states import ROLES, NotFoundError, QueueError, Role
+from taxpraben.queue.store import Queue
+from taxpraben.queue.tables import Person, SignIn
+
+SHORTEST_PASSWORD = 8
+SESSION_MINUTES = 12 * 60
+_NAME = re.compile(r"[\w.-]{1,40}")
+
+
+@dataclass(frozen=True)
+class Member:
+    """Somebody who may sign in."""
+
+    name: str
+    role: Role
+    active: bool
+
+
+@dataclass(frozen=True)
+class Session:
+    """An open session: who, and the token that forms must carry."""
+
+    member: Member
+    csrf: str
+
+
+def create_person(queue: Queue, name: str, role: str, password: str, actor: str = "system") -> Member:
+    """Add somebody.
+
+    Args:
+        queue: the queue.
+        name: the queue's name for the person; it stands in released decisions, so choose no personal one.
+        role: annotator, checker, expert or admin.
+        password: at least eight characters.
+        actor: who adds them.
+
+    Raises:
+        QueueError: the name is taken or unfit, the role unknown, the password too short.
+    """
+    _must_be_fit(name, role, password)
+    hashed = _hash(password)
+    with queue.write() as session:
+        if session.get(Person, name) is not None:
+            raise QueueError(f"The name {name!r} is taken")
+        session.add(Person(name=name, role=role, password_hash=hashed, active=True, created_at=queue.now()))
+        log(session, queue.now(), actor, "person_added", name=name, role=role)
+    return Member(name, role, True)  # type: ignore[arg-type]  # checked above
+
+
+def set_password(queue: Queue, name: str, password: str, actor: str) -> None:
+    """Give somebody a new password and end their sessions.
+
+    Raises:
+        NotFoundError: no such person.
+        QueueError: the password is too short.
+    """
+    _must_be_fit(name, "annotator", password)
+    hashed = _hash(password)
+    with queue.write() as session:
+        person = session.get(Person, name)
+        if person is None:
+            raise NotFoundError(f"Nobody is called {name!r}")
+        person.password_hash = hashed
+        session.execute(delete(SignIn).where(SignIn.name == name))
+        log(session, queue.now(), actor, "password_set", name=name)
+
+
+def _must_be_fit(name: str, role: str, password: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise QueueError(f"The name {name!r} is unfit: letters, digits, '.', '_' and '-', at most 40")
+    if role not in ROLES:
+        raise QueueError(f"Unknown role {role!r}; known: {', '.join(ROLES)}")
+    if len(password) < SHORTEST_PASSWORD:
+        raise QueueError(f"A password needs at least {SHORTEST_PASSWORD} characters")
+
+
+def _hash(password: str) -> str:
+    from argon2 import PasswordHasher
+
+    return PasswordHasher().hash(password)
+
+
+def people(queue: Queue) -> list[Member]:
+    """Everybody, by name."""
+    with queue.read() as session:
+        rows = session.scalars(select(Person).order_by(Person.name))
+        return [Member(row.name, row.role, row.active) for row in rows]  # type: ignore[arg-type]
+
+
+def verify(queue: Queue, name: str, password: str) -> Member | None:
+    """The person of this name and password, or None; an unknown name takes as long as a wrong password."""
+    from argon2 import PasswordHasher
+    from argon2.exceptions import InvalidHashError, VerificationError
+
+    with queue.read() as session:
+        person = session.get(Person, name)
+    hashed = person.password_hash if person is not None and person.active else _hash("nobody has this password")
+    try:
+        PasswordHasher().verify(hashed, password)
+    except (VerificationError, InvalidHashError):
+        return None
+    if person is None or not person.active:
+        return None
+    return Member(person.name, person.role, person.active)  # type: ignore[arg-type]
+
+
+def open_session(queue: Queue, name: str) -> str:
+    """Sign somebody in; returns the cookie's secret, of which only a hash is kept."""
+    token = secrets.token_urlsafe(32)
+    with queue.write() as session:
+        at = queue.now()
+        session.execute(delete(SignIn).where(SignIn.expires_at < at))
+        session.add(
+            SignIn(
+                token_hash=_digest(token),
+                name=name,
+                csrf=secrets.token_urlsafe(24),
+                expires_at=queue.later(SESSION_MINUTES),
+            )
+        )
+        log(session, at, name, "signed_in")
+    return token
+
+
+def find_session(queue: Queue, token: str) -> Session | None:
+    """The open session of a cookie; None when it ended or never was."""
+    with queue.read() as session:
+        row = session.get(SignIn, _digest(token))
+        if row is None or row.expires_at < queue.now():
+            return None
+        person = session.get_one(Person, row.name)
+        if not person.active:
+            return None
+        return Session(Member(person.name, person.role, True), row.csrf)  # type: ignore[arg-type]
+
+
+def close_session(queue: Queue, token: str) -> None:
+    """Sign out; an unknown token changes nothing."""
+    with queue.write() as session:
+        session.execute(delete(SignIn).where(SignIn.token_hash == _digest(token)))
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

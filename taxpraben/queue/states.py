@@ -1,0 +1,45 @@
+"""States of a piece of work, roles of people, and what can go wrong between them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+State = Literal["open", "claimed", "submitted", "checked", "accepted", "returned", "rejected", "skipped"]
+"""Of a piece of work: open; claimed by one person until a time; submitted; checked by another; accepted and frozen;
+returned to the same person with a reason; rejected; skipped with a reason (not complete)."""
+
+STATES: tuple[State, ...] = (
+    "open",
+    "claimed",
+    "submitted",
+    "checked",
+    "accepted",
+    "returned",
+    "rejected",
+    "skipped",
+)
+FINAL: tuple[State, ...] = ("accepted", "rejected")
+
+FILTERED = "filtered"
+"""Shown in place of a state for a draft that a filter step found off topic: it needs no person."""
+
+Role = Literal["annotator", "checker", "expert", "admin"]
+ROLES: tuple[Role, ...] = ("annotator", "checker", "expert", "admin")
+
+Verdict = Literal["accepted", "fixed", "rejected"]
+
+
+class QueueError(ValueError):
+    """A request that the queue refuses; the message says why and what to do."""
+
+
+class NotFoundError(QueueError):
+    """No such piece of work, draft or person."""
+
+
+class NotYoursError(QueueError):
+    """The work belongs to somebody else, or to nobody."""
+
+
+class FrozenError(QueueError):
+    """The draft is settled; what was accepted or rejected is not edited."""

@@ -1,0 +1,110 @@
+"""What people type: every save is a version, and no text is lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from taxpraben.queue.audit import log
+from taxpraben.queue.claims import find_work
+from taxpraben.queue.store import Queue
+from taxpraben.queue.tables import Save, Work
+from taxpraben.records.base import JsonObject
+
+
+@dataclass(frozen=True)
+class Saved:
+    """The outcome of a save.
+
+    Attributes:
+        kind: ``save``: it is the current text. ``conflict``: another save came first; both are kept. ``late``: the
+            work is no longer this person's; the text is kept beside it.
+        version: the current version of the work, which the next save must name.
+        yours: the text that was given.
+        theirs: the current text in a conflict, else None.
+        by: who wrote the current text in a conflict, else empty.
+    """
+
+    kind: str
+    version: int
+    yours: JsonObject
+    theirs: JsonObject | None = None
+    by: str = ""
+
+
+@dataclass(frozen=True)
+class Text:
+    """One kept text of a work."""
+
+    person: str
+    kind: str
+    version: int
+    form: JsonObject
+    at: str
+
+
+def save(queue: Queue, work_id: int, person: str, version: int, form: JsonObject) -> Saved:
+    """Keep what somebody typed; it need not be complete.
+
+    Args:
+        queue: the queue.
+        work_id: the work.
+        person: who typed.
+        version: the version that the text was based on.
+        form: the fields as typed.
+
+    Raises:
+        NotFoundError: no such work.
+    """
+    with queue.write() as session:
+        return keep(session, queue.now(), find_work(session, work_id), person, version, form)
+
+
+def keep(session: Session, at: str, work: Work, person: str, version: int, form: JsonObject) -> Saved:
+    """``save`` within a transaction: nothing that was typed is refused, only its standing differs."""
+    if not owns(work, person, at):
+        session.add(Save(work_id=work.work_id, person=person, version=version, kind="late", form=form, at=at))
+        log(session, at, person, "saved_late", work, version=version)
+        return Saved("late", work.version, form)
+    if version != work.version:
+        current = session.scalar(
+            select(Save)
+            .where(Save.work_id == work.work_id, Save.kind == "save", Save.version == work.version)
+            .order_by(Save.save_id.desc())
+        )
+        session.add(Save(work_id=work.work_id, person=person, version=version, kind="conflict", form=form, at=at))
+        log(session, at, person, "save_conflict", work, version=version, current=work.version)
+        return Saved(
+            "conflict",
+            work.version,
+            form,
+            dict(current.form) if current is not None else {},
+            current.person if current is not None else "",
+        )
+    work.version += 1
+    session.add(Save(work_id=work.work_id, person=person, version=work.version, kind="save", form=form, at=at))
+    return Saved("save", work.version, form)
+
+
+def owns(work: Work, person: str, at: str) -> bool:
+    """Whether the work is this person's to write in now."""
+    if work.person != person:
+        return False
+    if work.state == "claimed":
+        return work.claimed_until is not None and work.claimed_until >= at
+    return work.state == "returned"
+
+
+def texts(queue: Queue, work_id: int) -> list[Text]:
+    """All kept texts of a work, oldest first."""
+    with queue.read() as session:
+        rows = session.scalars(select(Save).where(Save.work_id == work_id).order_by(Save.save_id))
+        return [Text(row.person, row.kind, row.version, dict(row.form), row.at) for row in rows]
+
+
+def latest_text(queue: Queue, work_id: int, person: str) -> JsonObject | None:
+    """What this person last typed on a work, whatever became of it; None where nothing was."""
+    own = [text for text in texts(queue, work_id) if text.person == person]
+    return own[-1].form if own else None
