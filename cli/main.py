@@ -7,10 +7,9 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from click import Context
 from typer.core import TyperGroup
 
 from cli import inspect, models, review
@@ -22,7 +21,7 @@ STEPS = ("ingest", "draft", "review", "build", "check", "infer", "read", "score"
 class InOrder(TyperGroup):
     """Lists the lifecycle in its order, whether a step is one command or a group of them."""
 
-    def list_commands(self, ctx: Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         """Names as help shows them: the whole, its steps, then the rest as they were added."""
         rest = [name for name in super().list_commands(ctx) if name not in ("run", *STEPS)]
         return ["run", *STEPS, *rest]

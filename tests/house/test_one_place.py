@@ -97,7 +97,7 @@ def test_a_metric_is_one_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     shutil.copy(Path(metrics.__file__).parent / "chrf.py", tmp_path / "house_rule.py")
     monkeypatch.setattr(metrics, "__path__", [*metrics.__path__, str(tmp_path)])
     assert "house_rule" in metrics.metric_names()
-    pair = Pair(reference="应税所得", candidate="应税所得额")
+    pair = Pair(reference="应税所得", candidate="应税所得额", compared="text")
     [score], [known] = (metrics.find_metric(name, {}).score_pairs([pair]) for name in ("house_rule", "chrf"))
     assert score == known
 
