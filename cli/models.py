@@ -21,7 +21,9 @@ Names = Annotated[list[str] | None, typer.Argument(help="Models of models.yaml; 
 def list_() -> None:
     """List all models with access, size, group, licence and release; those of the roster are marked."""
     rows = list_models(load_roster())
-    shown = Table(*(str(key) for key in rows[0]))
+    shown = Table()
+    for key in rows[0]:
+        shown.add_column(key, no_wrap=key == "name", overflow="fold")
     for row in rows:
         shown.add_row(*(escape(str(value)) for value in row.values()))
     Console(highlight=False).print(shown)
@@ -45,5 +47,4 @@ def fetch(
     ] = None,
 ) -> None:
     """Bring weights, from the first source that has them, and check their hashes; what is there is left alone."""
-    for path in fetch_models(load_roster(), names or None, typer.echo):
-        typer.echo(f"{path}")
+    fetch_models(load_roster(), names or None, typer.echo)

@@ -8,13 +8,21 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 
 class Params(BaseModel):
     """Base of every stage's parameters: frozen, and an unknown key is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ReleaseParams(Params):
+    """What every stage after build needs of the section ``build``: the number of the release that holds."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    release: str = Field(default="0.1.0", pattern=r"^\d+\.\d+\.\d+$")
 
 
 ParamsT = TypeVar("ParamsT", bound=Params)
@@ -94,6 +102,11 @@ class Workspace:
     def benchmark(self) -> Path:
         """Folder of RELEASE/TASK.parquet and .jsonl, output of build."""
         return self.out / "benchmark"
+
+    @property
+    def release(self) -> Path:
+        """The folder of the release that the section ``build`` numbers."""
+        return self.benchmark / self.section("build", ReleaseParams).release
 
     @property
     def checks(self) -> Path:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
-from taxpraben.workspace import Params
+from taxpraben.workspace import ReleaseParams
 
 
-class BuildParams(Params):
+class BuildParams(ReleaseParams):
     """How a release is made.
 
     Attributes:
@@ -18,7 +18,8 @@ class BuildParams(Params):
         frozen: digests of releases that are published; building other content under such a number is refused.
     """
 
-    release: str = Field(default="0.1.0", pattern=r"^\d+\.\d+\.\d+$")
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
     seed: int = 20260101
     items_per_task: int = Field(default=0, ge=0)
     near_duplicate: float = Field(default=0.6, gt=0, le=1)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stages.check.params import CheckParams, PlanParams, RankedParams, ReleaseParams, SubstituteParams
+from stages.check.params import BuiltParams, CheckParams, PlanParams, RankedParams, SubstituteParams
 from stages.check.rules import Row, Suite
 from stages.check.suites import answers, decisions, documents, drafts, items, readings, scores, standings
 from taxpraben.records.answer import Answer
@@ -62,7 +62,7 @@ def _drafts(workspace: Workspace, params: CheckParams) -> Iterator[Load]:
 
 
 def _build(workspace: Workspace) -> Iterator[Load]:
-    release = workspace.section("build", ReleaseParams)
+    release = workspace.section("build", BuiltParams)
     ruled = read_records(workspace.decisions, Decision)
     drafted: dict[str, Draft] = {}
     for name in load_catalog():
@@ -70,7 +70,7 @@ def _build(workspace: Workspace) -> Iterator[Load]:
             drafted[draft.draft_id] = draft
     yield Load(decisions.SUITE, decisions.columns(ruled, drafted), workspace.decisions)
     for spec in load_catalog().values():
-        path = workspace.benchmark / release.release / f"{spec.name}.parquet"
+        path = workspace.release / f"{spec.name}.parquet"
         rows = read_records(path, Item)
         _same_lines(path, rows)
         by_draft = {decision.draft_id: decision for decision in ruled if decision.task == spec.name}
@@ -90,15 +90,10 @@ def _same_lines(path: Path, rows: Sequence[Item]) -> None:
 
 def _rank(workspace: Workspace, params: CheckParams, roster: Mapping[str, str]) -> Iterator[Load]:
     tasks = load_catalog()
-    release = workspace.section("build", ReleaseParams).release
     plan = workspace.section("infer", PlanParams)
     substitute = workspace.section("score", SubstituteParams).substitute
     domain = workspace.section("rank", RankedParams).domain
-    known = {
-        item.item_id: item
-        for name in tasks
-        for item in read_records(workspace.benchmark / release / f"{name}.parquet", Item)
-    }
+    known = {item.item_id: item for name in tasks for item in read_records(workspace.release / f"{name}.parquet", Item)}
     for model, group in roster.items():
         asked, read, scored = workspace.answers(model), workspace.readings(model), workspace.scores(model)
         given = read_records(asked, Answer)

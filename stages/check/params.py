@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import ConfigDict, Field
 
 from taxpraben.records.answer import SETTINGS, Setting
-from taxpraben.workspace import Params
+from taxpraben.workspace import Params, ReleaseParams
 
 
 class CheckParams(Params):
@@ -22,12 +22,9 @@ class CheckParams(Params):
     failed_answers: float = Field(default=0.0, ge=0, le=1)
 
 
-class ReleaseParams(Params):
+class BuiltParams(ReleaseParams):
     """What check needs of the ``build`` section: which release holds, and from where two texts are one question."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    release: str = "0.1.0"
     near_duplicate: float = 0.6
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from stages.console import run_stage, say
 from stages.infer.answering import answer_all
-from stages.infer.params import InferParams, ReleaseParams
+from stages.infer.params import InferParams
 from stages.infer.plan import PlanError, Planned, plan_task
 from stages.infer.typical import typical_answers
 from taxpraben.backends.asking import Asker, Manners
@@ -87,7 +87,7 @@ def _params(workspace: Workspace, roster: Roster, model: str) -> InferParams:
 
 
 def _plan(workspace: Workspace, params: InferParams, with_typical: bool) -> tuple[list[Planned], dict[str, str]]:
-    folder = workspace.benchmark / workspace.section("build", ReleaseParams).release
+    folder = workspace.release
     rows: list[Planned] = []
     typical: dict[str, str] = {}
     for name, spec in load_catalog().items():

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from stages.infer.fitting import Fitted, fit, messages
 from stages.infer.params import InferParams
 from stages.infer.plan import Planned
-from stages.infer.prompts import render
 from taxpraben.backends.asking import Asker, work_through
 from taxpraben.backends.protocol import ItemView, Message, Reply, Request, Sampling, request_hash
 from taxpraben.records.answer import Answer
+from taxpraben.tasks.rendering import render
 
 
 async def answer_all(

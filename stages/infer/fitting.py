@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from stages.infer.prompts import passage_length, render
 from taxpraben.backends.protocol import Message, TokenCount
 from taxpraben.records.item import Item
+from taxpraben.tasks.rendering import passage_length, render
 from taxpraben.tasks.spec import TaskSpec
 
 SHORTEST_PASSAGE = 200

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from taxpraben.records.answer import SETTINGS, Setting
 from taxpraben.workspace import Params
@@ -59,11 +59,3 @@ class InferParams(Params):
             if key in self.overrides:
                 changes |= self.overrides[key].model_dump(exclude_none=True)
         return self.model_validate({**self.model_dump(), **changes, "overrides": {}})
-
-
-class ReleaseParams(Params):
-    """What infer needs of the ``build`` section: which release holds."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    release: str = "0.1.0"

@@ -9,7 +9,7 @@ from stages.console import run_stage, say
 from stages.publish.downloads import standings_csv, standings_json
 from stages.publish.exports.bundle import bundle
 from stages.publish.pages import About, board_page, foreign_metrics, quality_page
-from stages.publish.params import PublishParams, ReleaseParams
+from stages.publish.params import PublishParams
 from taxpraben.board import make_board
 from taxpraben.records.base import read_records
 from taxpraben.records.check import BORDERS, read_report
@@ -23,9 +23,9 @@ def main() -> None:
     """Make the site anew; what an older run left there goes."""
     workspace = open_workspace()
     params = workspace.section("publish", PublishParams)
-    release = workspace.section("build", ReleaseParams).release
+    release = workspace.release.name
     tasks = list(load_catalog().values())
-    folder = workspace.benchmark / release
+    folder = workspace.release
     items = {spec.name: read_records(folder / f"{spec.name}.parquet", Item) for spec in tasks}
     standings = read_records(workspace.standings, Standing)
     reports = [read_report(path) for name in BORDERS if (path := workspace.checks / f"{name}.json").exists()]

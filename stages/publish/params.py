@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pydantic import ConfigDict
-
 from taxpraben.workspace import Params
 
 
@@ -22,11 +20,3 @@ class PublishParams(Params):
         "bertscore": "hfl/chinese-xlnet-base",
         "bartscore": "facebook/bart-large-cnn",
     }
-
-
-class ReleaseParams(Params):
-    """What publish needs of the ``build`` section: which release holds."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    release: str = "0.1.0"

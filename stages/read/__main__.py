@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from stages.console import progress, run_stage, say
-from stages.read.params import ReadParams, ReleaseParams
+from stages.read.params import ReadParams
 from stages.read.parsing import ask_parser, collect_prompts
 from stages.read.readings import Ask, read_all, summary
 from taxpraben.records.answer import Answer
@@ -23,13 +23,12 @@ def main() -> None:
     model = parser.parse_args().model
     workspace = open_workspace()
     params = workspace.section("read", ReadParams)
-    release = workspace.section("build", ReleaseParams).release
     answers = read_records(workspace.answers(model), Answer)
     tasks = {name: find_task(name) for name in dict.fromkeys(answer.task for answer in answers)}
     items = {
         (item.task, item.item_id): item
         for name in tasks
-        for item in read_records(workspace.benchmark / release / f"{name}.parquet", Item)
+        for item in read_records(workspace.release / f"{name}.parquet", Item)
     }
     ask: Ask | None = None
     if params.parser.model:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from taxpraben.workspace import Params
 
@@ -25,11 +25,3 @@ class ReadParams(Params):
     """How answers are read."""
 
     parser: ParserParams = ParserParams()
-
-
-class ReleaseParams(Params):
-    """What read needs of the ``build`` section: which release holds."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    release: str = "0.1.0"

@@ -8,7 +8,7 @@ from typing import Any
 
 from stages.console import run_stage, say
 from stages.score.keep import ScoreKeep
-from stages.score.params import ReleaseParams, ScoreParams
+from stages.score.params import ScoreParams
 from stages.score.scoring import score_all
 from taxpraben.backends.roster import load_roster
 from taxpraben.backends.weights import resolve_weight
@@ -28,13 +28,12 @@ def main() -> None:
     model = parser.parse_args().model
     workspace = open_workspace()
     params = workspace.section("score", ScoreParams)
-    release = workspace.section("build", ReleaseParams).release
     readings = read_records(workspace.readings(model), Reading)
     tasks = {name: find_task(name) for name in dict.fromkeys(reading.task for reading in readings)}
     items = {
         (item.task, item.item_id): item
         for name in tasks
-        for item in read_records(workspace.benchmark / release / f"{name}.parquet", Item)
+        for item in read_records(workspace.release / f"{name}.parquet", Item)
     }
     names = {metric for task in tasks.values() for metric in task.metric_names}
     metrics = open_metrics({params.substitute.get(name, name) for name in names}, params, workspace)

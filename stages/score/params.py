@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import ConfigDict, JsonValue
+from pydantic import JsonValue
 
 from taxpraben.workspace import Params
 
@@ -19,11 +19,3 @@ class ScoreParams(Params):
 
     metrics: dict[str, dict[str, JsonValue]] = {}
     substitute: dict[str, str] = {}
-
-
-class ReleaseParams(Params):
-    """What score needs of the ``build`` section: which release holds."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    release: str = "0.1.0"

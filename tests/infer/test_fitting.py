@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from stages.infer.fitting import SHORTEST_PASSAGE, fit
-from stages.infer.prompts import render
 from taxpraben.backends.protocol import Message, TokenCount
 from taxpraben.tasks.catalog import find_task
+from taxpraben.tasks.rendering import render
 from tests.infer.samples import make_item, make_text_item
 
 SCQ, READ, SUM = find_task("TaxSCQ"), find_task("TaxRead"), find_task("TaxSum")

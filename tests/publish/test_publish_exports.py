@@ -7,13 +7,13 @@ import pytest
 import yaml
 from published_world import item, small_release
 
-from stages.infer.prompts import render as asked
 from stages.publish.exports.bundle import bundle
 from stages.publish.exports.lm_eval import task_files
 from stages.publish.exports.opencompass import dataset_config
 from stages.publish.exports.paper_format import json_lines, paper_row
 from stages.publish.exports.questions import question_row
 from taxpraben.tasks.catalog import find_task, load_catalog
+from taxpraben.tasks.rendering import render as asked
 
 TASKS = list(load_catalog().values())
 
@@ -47,13 +47,13 @@ def test_the_questions_are_those_that_infer_asks() -> None:
         spec = find_task(name)
         by_id = {row.item_id: row for row in items}
         for row in items:
-            exported = question_row(row, by_id)
+            exported = question_row(spec, row, by_id)
             assert exported["zero_shot"] == asked(spec, row)
             assert exported["one_shot"] == asked(spec, row, by_id[row.example_id])
 
 
 def test_without_an_example_the_one_shot_question_is_the_zero_shot_one() -> None:
-    row = question_row(item("TaxQA", 1), {})
+    row = question_row(find_task("TaxQA"), item("TaxQA", 1), {})
     assert row["one_shot"] == row["zero_shot"] == asked(find_task("TaxQA"), item("TaxQA", 1))
 
 

@@ -27,7 +27,7 @@ def bundle(items: Mapping[str, Sequence[Item]], tasks: Sequence[TaskSpec], relea
         rows = items[spec.name]
         by_id = {item.item_id: item for item in rows}
         files[f"jsonl/{spec.name}.jsonl"] = json_lines(paper_row(item, spec) for item in rows)
-        files[f"questions/{spec.name}.jsonl"] = json_lines(question_row(item, by_id) for item in rows)
+        files[f"questions/{spec.name}.jsonl"] = json_lines(question_row(spec, item, by_id) for item in rows)
     for name, text in task_files(present, release).items():
         files[f"lm_eval/{name}"] = text.encode()
     files["opencompass/taxpraben_gen.py"] = dataset_config(present, release).encode()

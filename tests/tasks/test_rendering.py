@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from stages.infer.prompts import CUT_MARK, passage_length, render
 from taxpraben.tasks.catalog import find_task
+from taxpraben.tasks.rendering import CUT_MARK, passage_length, render
 from tests.infer.samples import make_item, make_text_item
 
 SCQ, READ, SUM = find_task("TaxSCQ"), find_task("TaxRead"), find_task("TaxSum")
