@@ -14,7 +14,6 @@ from rich.table import Table
 
 from taxpraben.queue.files import import_file, write_decisions, write_sheet
 from taxpraben.queue.people import create_person
-from taxpraben.queue.states import STATES
 from taxpraben.queue.status import people_status, task_status
 from taxpraben.queue.store import Queue, open_queue
 from taxpraben.workspace import WorkspaceError, open_workspace
@@ -54,16 +53,19 @@ def status() -> None:
     with _queue() as queue:
         tasks, people = task_status(queue), people_status(queue)
     console = Console(highlight=False)
-    by_task = Table("task", *STATES, "filtered", "waiting")
+    by_task = Table("task", "drafts", "filtered", "waiting")
     for row in tasks:
-        counts = [str(row.states[state] or "") for state in STATES]
-        by_task.add_row(row.task, *counts, str(row.filtered or ""), str(row.waiting or ""))
+        by_task.add_row(row.task, _counts(row.states), str(row.filtered), str(row.waiting))
     console.print(by_task)
     if people:
-        by_person = Table("person", "role", *STATES)
+        by_person = Table("person", "role", "works")
         for person in people:
-            by_person.add_row(person.name, person.role, *(str(person.states[state] or "") for state in STATES))
+            by_person.add_row(person.name, person.role, _counts(person.states))
         console.print(by_person)
+
+
+def _counts(states: dict[str, int]) -> str:
+    return ", ".join(f"{count} {state}" for state, count in states.items() if count) or "none"
 
 
 @app.command("export")

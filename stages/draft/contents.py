@@ -50,15 +50,26 @@ def find_gold(value: JsonValue, choices: list[str]) -> list[int]:
     """The places of the right options, ascending.
 
     Args:
-        value: letters (``"AC"``, ``"A,C"``), an option's text, or a list of such; an article of the law also matches
-            the option that has its number without ``之一``.
+        value: letters (``"AC"``, ``"A,C"``), an option's text, or a list of such, of which those that are no option
+            are passed over; an article of the law also matches the option that has its number without ``之一``.
         choices: option texts in order.
 
     Raises:
-        UnusableError: a letter or text belongs to no option.
+        UnusableError: a letter or text belongs to no option; of a list, none does.
     """
     if isinstance(value, list):
-        return sorted({place for element in value for place in find_gold(element, choices)})
+        # A verdict cites many articles, and only those among the options are asked for.
+        found = {place for element in value for place in _places(element, choices)}
+        if not found:
+            raise UnusableError(f"none of {', '.join(map(as_text, value))} is among the {len(choices)} options")
+        return sorted(found)
+    places = _places(value, choices)
+    if not places:
+        raise UnusableError(f"the answer {as_text(value)!r} is none of the {len(choices)} options")
+    return places
+
+
+def _places(value: JsonValue, choices: list[str]) -> list[int]:
     text = as_text(value)
     if text in choices:
         return [choices.index(text)]
@@ -70,7 +81,7 @@ def find_gold(value: JsonValue, choices: list[str]) -> list[int]:
     for place, choice in enumerate(choices):
         if bare and (choice.endswith(bare) or bare.endswith(choice)):
             return [place]
-    raise UnusableError(f"the answer {text!r} is none of the {len(choices)} options")
+    return []
 
 
 def _choices(spec: TaskSpec, variables: Variables) -> list[str]:

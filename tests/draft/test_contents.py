@@ -110,3 +110,10 @@ def test_what_may_be_unknown_is_left_out() -> None:
     assert fill("{passed}《{title}》", {"passed": "", "title": "条例"}) == "《条例》"
     with pytest.raises(NothingToFillError):
         fill("{passed}《{title}》", {"passed": "", "title": ""})
+
+
+def test_of_a_verdicts_articles_those_that_are_no_option_are_passed_over() -> None:
+    choices = ["刑法第二百零一条", "刑法第二百一十一条"]
+    assert find_gold(["刑法第六十七条", "刑法第二百一十一条", "刑法第三十条"], choices) == [1]
+    with pytest.raises(UnusableError, match="none of 刑法第六十七条 is among the 2 options"):
+        find_gold(["刑法第六十七条"], choices)
