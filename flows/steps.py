@@ -8,7 +8,8 @@ from pathlib import Path
 from prefect import task
 from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
 
-from flows.pipeline import StageFailedError, Waiting, repro, roster, waiting
+from flows.pipeline import Waiting, repro, roster
+from flows.pipeline import review as exchange
 from taxpraben.records.base import read_records
 from taxpraben.records.standing import Standing
 from taxpraben.workspace import open_workspace
@@ -53,14 +54,8 @@ def review(workspace: Path) -> str:
         StageFailedError: the stage failed for another reason than waiting.
     """
     _say("review", "people rule on the drafts")
-    try:
-        repro(workspace, ["review"])
-    except StageFailedError:
-        left = waiting(workspace)
-        if left is None:
-            raise
-        return _checkpoint(left)
-    return ""
+    left = exchange(workspace)
+    return _checkpoint(left) if left else ""
 
 
 def _checkpoint(left: Waiting) -> str:

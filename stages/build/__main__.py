@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import asdict
 
 from stages.build.datasheet import datasheet
@@ -34,7 +35,8 @@ def main() -> None:
             f"params.yaml: release {params.release} is frozen with digest {frozen[:12]}… but the decisions now give "
             f"{digest[:12]}…; a release is never edited, so raise build.release"
         )
-    folder = workspace.benchmark / params.release
+    folder = workspace.release
+    shutil.rmtree(folder, ignore_errors=True)
     refused = [row for built in builds.values() for row in built.refused]
     for name, built in builds.items():
         write_records(folder / f"{name}.parquet", Item, built.items)

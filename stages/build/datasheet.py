@@ -39,14 +39,17 @@ def datasheet(release: str, digest: str, builds: Mapping[str, TaskBuild]) -> str
             f"| {name} {spec.title.zh} | {spec.level} | {spec.form} | {len(built.items)} | {text:.0f} | {answer:.0f} "
             f"| {built.rejected} | {len(built.refused)} |"
         )
+    total = sum(len(built.items) for built in builds.values())
+    unseen = sum(built.unseen for built in builds.values())
     origins = sorted({item.origin for built in builds.values() for item in built.items})
     lines += [
         "",
         "## Collection and process",
         "",
         "Items with a definite answer (creation MC, and those whose source states the answer) were parsed; the others",
-        "were drafted by a model with the versioned prompts of each task's drafting.yaml. People ruled on every draft;",
-        "what they rejected and what broke its task's rule is counted above and is not part of the release.",
+        "were drafted by a model with the versioned prompts of each task's drafting.yaml. Of the items,",
+        f"{total - unseen} were ruled on by people and {unseen} passed by a rule of params.yaml without a person.",
+        "What was rejected and what broke its task's rule is counted above and is not part of the release.",
         "One of the task's retained prompts was drawn per item by seed; the one-shot example of an item is never the",
         "item itself nor its near-duplicate.",
         "",

@@ -30,11 +30,12 @@ class Refused:
 
 @dataclass
 class TaskBuild:
-    """What became of one task's decisions."""
+    """What became of one task's decisions; ``unseen`` counts the items that a rule accepted and no person saw."""
 
     items: list[Item] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
     rejected: int = 0
+    unseen: int = 0
     left_out: int = 0
 
 
@@ -69,6 +70,8 @@ def build_task(
         drawn = sorted(settled, key=lambda pair: _draw(params.seed, "keep", pair[0].draft_id))[: params.items_per_task]
         built.left_out = len(settled) - len(drawn)
         settled = sorted(drawn, key=lambda pair: pair[0].draft_id)
+    unseen = {decision.draft_id for decision in decisions if decision.unseen}
+    built.unseen = sum(draft.draft_id in unseen for draft, _ in settled)
     examples = choose_examples(
         {draft.draft_id: f"{content.text}\n{content.answer}" for draft, content in settled}, params
     )

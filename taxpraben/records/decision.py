@@ -15,7 +15,8 @@ class Decision(Record):
         draft_digest: digest of the content that was ruled on (empty where the draft had failed). An acceptance
             holds only for that content; a fix holds whatever the drafter says later.
         content: the final content; None when rejected.
-        annotator: who ruled; a name of the queue, never a personal one in released files.
+        annotator: who ruled; a name of the queue, never a personal one in released files. ``rule:METHOD`` where the
+            parameters let drafts of that method pass without a person.
         checker: who checked it, or empty.
         decided_at: ISO 8601, UTC.
     """
@@ -34,3 +35,8 @@ class Decision(Record):
     checker: str = ""
     round: int = 1
     decided_at: str
+
+    @property
+    def unseen(self) -> bool:
+        """Whether a rule ruled and no person saw the draft."""
+        return self.annotator.startswith("rule:")

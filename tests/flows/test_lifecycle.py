@@ -87,3 +87,13 @@ def test_evaluating_a_model_outside_the_roster_says_where_to_add_it(server: None
 
     with pytest.raises(ValueError, match="add it under `roster:`"):
         evaluate_model("gpt", str(workspace))
+
+
+def test_a_failure_before_the_review_is_no_wait_for_people(server: None, workspace: Path) -> None:
+    from flows.lifecycle import lifecycle
+
+    assert lifecycle(str(workspace), return_state=True).is_completed()
+    (workspace / "broken-check_draft").touch()
+    stages = (workspace / "dvc.yaml").read_text()
+    (workspace / "dvc.yaml").write_text(stages.replace("step.py check_draft", "step.py  check_draft"))
+    assert lifecycle(str(workspace), return_state=True).is_failed()

@@ -9,7 +9,7 @@ import yaml
 from stages.publish.exports.questions import SETTINGS
 from taxpraben.tasks.spec import TaskSpec
 
-# Metrics of the harness that need no model. Its own figures are a first look; ours come from `taxpraben score`.
+# Metrics of the harness that need no model. Its own figures are a first look.
 _EXACT = {"metric": "exact_match", "aggregation": "mean", "higher_is_better": True}
 _OVERLAP = {"metric": "chrf", "aggregation": "chrf", "higher_is_better": True}
 _STRICT: dict[str, object] = {

@@ -50,8 +50,7 @@ for _setting in ("zero_shot", "one_shot"):
 def dataset_config(tasks: Sequence[TaskSpec], release: str) -> str:
     """A Python configuration that defines ``taxpraben_datasets``, for the tasks that have items.
 
-    Figures of OpenCompass's own evaluators (accuracy of the text as given, ROUGE) are a first look; ours come from
-    `taxpraben score` over its predictions.
+    Figures of OpenCompass's own evaluators (accuracy of the text as given, ROUGE) are a first look.
     """
     rows = [
         (
