@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Mapping
+from decimal import Decimal
 
 from pydantic import JsonValue
 
 from stages.draft.slots import Variables
-from stages.draft.templates import NothingToFillError, as_text, fill
+from stages.draft.templates import NothingToFillError, as_figure, as_text, fill
 from taxpraben.records.content import Content
 from taxpraben.records.field import Field
 from taxpraben.tasks.spec import LETTERS, TaskSpec
@@ -18,8 +20,11 @@ _NUMBER = re.compile(
     r"([-－+]?\d+(?:[,，]\d{3})*(?:\.\d+)?)\s*"
     r"([%％‰]|[万亿]?元|[万亿]|倍|年|个月|月|天|人|户|次|平方米|吨)?"
 )
-_LETTERS = re.compile(r"[A-Z](?:[\s,，、;；.]*[A-Z])*")
-_SUFFIX = re.compile(r"之[一二三四五六七八九十]+$")
+_LONGEST_NUMBER = 30  # characters; a longer row of digits is a code, and a text
+_LETTERS = re.compile(r"[A-Z](?:[,、;.]*[A-Z])*")
+_ARTICLE = re.compile(
+    r"(?P<law>.*)(?P<number>第[〇零一二两三四五六七八九十百千\d]+条)(?P<insert>之[一二三四五六七八九十]+)?"
+)
 
 
 class UnusableError(ValueError):
@@ -49,39 +54,70 @@ def make_content(spec: TaskSpec, variables: Variables) -> Content:
 def find_gold(value: JsonValue, choices: list[str]) -> list[int]:
     """The places of the right options, ascending.
 
+    Width and white space do not count. An article (``第…条`` alone or behind a law's name) matches the option that has
+    it of the same law, an article alone that of any law; with its ``之一``, or without where no option has it so.
+
     Args:
-        value: letters (``"AC"``, ``"A,C"``), an option's text, or a list of such, of which those that are no option
-            are passed over; an article of the law also matches the option that has its number without ``之一``.
+        value: letters (``"AC"``, ``"A,C"``), an option's whole text, or a list of such; in a list, articles that are
+            no option are passed over.
         choices: option texts in order.
 
     Raises:
-        UnusableError: a letter or text belongs to no option; of a list, none does.
+        UnusableError: a letter or text belongs to no option, or a text to several; of a list of articles, none
+            belongs to one.
     """
-    if isinstance(value, list):
+    found: set[int] = set()
+    for element in value if isinstance(value, list) else [value]:
+        text = as_text(element)
+        places = _places(text, choices)
         # A verdict cites many articles, and only those among the options are asked for.
-        found = {place for element in value for place in _places(element, choices)}
-        if not found:
-            raise UnusableError(f"none of {', '.join(map(as_text, value))} is among the {len(choices)} options")
-        return sorted(found)
-    places = _places(value, choices)
-    if not places:
-        raise UnusableError(f"the answer {as_text(value)!r} is none of the {len(choices)} options")
+        passed_over = isinstance(value, list) and _ARTICLE.fullmatch(_narrow(text))
+        if not places and not passed_over:
+            raise UnusableError(f"the answer {text!r} is none of the {len(choices)} options")
+        found.update(places)
+    if not found:
+        raise UnusableError(f"none of {as_text(value)} is among the {len(choices)} options")
+    return sorted(found)
+
+
+def _places(text: str, choices: list[str]) -> list[int]:
+    """Where the text's options are; none where one of its letters has no option."""
+    if text in choices:
+        return [choices.index(text)]
+    narrow = _narrow(text)
+    options = [_narrow(choice) for choice in choices]
+    if _LETTERS.fullmatch(narrow) and narrow not in options:
+        letters = {LETTERS.index(letter) for letter in narrow if letter in LETTERS}
+        return list(letters) if max(letters) < len(choices) else []
+    places = [place for place, option in enumerate(options) if option == narrow] or _articles(narrow, options)
+    if len(places) > 1:
+        raise UnusableError(f"the answer {text!r} is {len(places)} of the {len(choices)} options")
     return places
 
 
-def _places(value: JsonValue, choices: list[str]) -> list[int]:
-    text = as_text(value)
-    if text in choices:
-        return [choices.index(text)]
-    if _LETTERS.fullmatch(text):
-        places = {LETTERS.find(letter) for letter in text if letter in LETTERS}
-        if all(place < len(choices) for place in places):
-            return sorted(places)
-    bare = _SUFFIX.sub("", text)
-    for place, choice in enumerate(choices):
-        if bare and (choice.endswith(bare) or bare.endswith(choice)):
-            return [place]
+def _narrow(text: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", text).split())
+
+
+def _articles(text: str, options: list[str]) -> list[int]:
+    article = _ARTICLE.fullmatch(text)
+    if not article:
+        return []
+    for insert in (article["insert"], None):
+        places = [
+            place
+            for place, option in enumerate(options)
+            if (other := _ARTICLE.fullmatch(option))
+            and (other["number"], other["insert"]) == (article["number"], insert)
+            and _law(article["law"]) in ("", _law(other["law"]))
+        ]
+        if places:
+            return places
     return []
+
+
+def _law(name: str) -> str:
+    return name.removeprefix("《").removesuffix("》").removeprefix("中华人民共和国")
 
 
 def _choices(spec: TaskSpec, variables: Variables) -> list[str]:
@@ -117,25 +153,27 @@ def _fields(spec: TaskSpec, variables: Variables) -> tuple[list[Field], str]:
 def own_fields(found: Mapping[str, JsonValue]) -> tuple[list[Field], str]:
     """Fields and answer of an object whose keys are the fields: a value that is a number makes a number field.
 
-    A unit behind the number goes into the field, a percent sign too (the prompt asks for bare numbers).
+    A unit behind the number goes into the field, a percent sign too (the prompt asks for bare numbers). Numbers keep
+    all their digits in the answer and have no exponent.
 
     Raises:
         UnusableError: nothing is left.
     """
     fields: list[Field] = []
-    answer: dict[str, str | int | float] = {}
+    answer: list[str] = []
     for name, value in found.items():
         text = as_text(value)
         if not text:
             continue
         number = _NUMBER.fullmatch(text)
-        if number:
-            digits = number[1].replace(",", "").replace("，", "").replace("－", "-").removeprefix("+")
-            answer[name] = float(digits) if "." in digits else int(digits)
+        if number and len(number[1]) <= _LONGEST_NUMBER:
+            written = as_figure(Decimal(number[1].replace(",", "").replace("，", "").replace("－", "-")))
             fields.append(Field(name=name, kind="number", unit=(number[2] or "").replace("％", "%")))
         else:
-            answer[name] = text
+            written = json.dumps(text, ensure_ascii=False)
             fields.append(Field(name=name, kind="text"))
+        # By hand, since json.dumps would make floats of numbers with many digits.
+        answer.append(f"{json.dumps(name, ensure_ascii=False)}: {written}")
     if not fields:
         raise UnusableError("the reply has no field with a value")
-    return fields, json.dumps(answer, ensure_ascii=False)
+    return fields, f"{{{', '.join(answer)}}}"

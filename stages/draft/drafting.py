@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from stages.draft.contents import UnusableError, make_content
 from stages.draft.evidence import find_evidence
 from stages.draft.params import DraftParams
-from stages.draft.slots import Slot, variables_of
+from stages.draft.slots import Slot, Variables, variables_of
 from stages.draft.steps import Calls, OffTopicError, StepFailedError
 from stages.draft.templates import NothingToFillError
 from taxpraben.backends.asking import Asker, work_through
@@ -62,13 +62,24 @@ async def _draft(slot: Slot, params: DraftParams, asker: Asker) -> Draft:
     filtered = False
     try:
         await calls.run()
-        content = make_content(slot.spec, calls.variables)
+        content = _content(slot, calls.variables)
         error = "; ".join(calls.notes)
     except OffTopicError as reason:
         filtered, error = True, str(reason)
     except (StepFailedError, UnusableError) as reason:
         error = str(reason)
     return _row(slot, content, params, calls.requests, filtered, error)
+
+
+def _content(slot: Slot, variables: Variables) -> Content:
+    try:
+        return make_content(slot.spec, variables)
+    except (NothingToFillError, UnusableError):
+        raise
+    except (ValueError, ArithmeticError, RecursionError) as problem:
+        # What one slot gives must not stop the others; a validation error's later lines repeat the whole value.
+        cause = str(problem).partition("\n")[0]
+        raise UnusableError(f"makes no valid content: {type(problem).__name__}: {cause}") from problem
 
 
 def _row(

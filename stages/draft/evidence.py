@@ -25,7 +25,7 @@ def find_evidence(slot: Slot, content: Content) -> list[Span]:
     spans = set()
     if slot.part is not None and slot.part.text:
         spans |= _find(text, slot.part.text, slot.part.start)
-    for value in _answers(content):
+    for value in _answers(slot, content):
         whole = _find(text, value) if len(value) > 1 else set()
         spans |= whole or {span for piece in _pieces(value) for span in _find(text, piece)}
     return [Span(start=start, end=end, text=text[start:end]) for start, end in sorted(spans)]
@@ -36,14 +36,13 @@ def _find(text: str, wanted: str, hint: int = -1) -> set[tuple[int, int]]:
     return {(start, start + len(wanted))} if start >= 0 else set()
 
 
-def _answers(content: Content) -> list[str]:
+def _answers(slot: Slot, content: Content) -> list[str]:
     if content.gold:
         return []  # letters stand nowhere; the part that they were read from does
-    try:
-        found = json.loads(content.answer)
-    except json.JSONDecodeError:
-        return [content.answer]
-    return [str(value) for value in found.values()] if isinstance(found, dict) else [content.answer]
+    if slot.spec.form != "fields":
+        return [content.answer]  # a text, though it may look like JSON
+    found = json.loads(content.answer, parse_float=str)
+    return [str(value) for value in found.values()]
 
 
 def _pieces(value: str) -> list[str]:

@@ -81,15 +81,15 @@ def draw_slots(slots: Sequence[Slot], count: int, seed: int) -> list[Slot]:
 def variables_of(slot: Slot) -> Variables:
     """What templates may use: the document's columns, then the part's label, text and data, which count first.
 
-    Made beside them: ``title`` without book marks, ``published_zh`` and ``passed`` (a date in words), and
+    Made beside them: ``title`` without book marks, ``published_zh`` and ``issued`` (a date in words), and
     ``options_text`` (the options behind their letters).
     """
     document, part = slot.document, slot.part
     variables: Variables = {name: getattr(document, name) for name in COLUMNS}
-    variables["title"] = document.title.strip().removeprefix("《").removesuffix("》")
+    variables["title"] = _bare_title(document.title.strip())
     date = chinese_date(document.published)
     variables["published_zh"] = date
-    variables["passed"] = f"{date}通过的" if date else ""
+    variables["issued"] = f"{date}公布的" if date else ""
     if part is not None:
         variables |= {"label": part.label, "text": part.text, **part.data}
         options = part.data.get("options")
@@ -110,3 +110,9 @@ def chinese_date(iso: str) -> str:
 
 def _holds(where: Variables, variables: Variables) -> bool:
     return all(variables.get(name) == value for name, value in where.items())
+
+
+def _bare_title(title: str) -> str:
+    """The title without the book marks around it; marks around a part of it stay."""
+    inner = title[1:-1]
+    return inner if title.startswith("《") and title.endswith("》") and "《" not in inner else title

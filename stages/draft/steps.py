@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
 
 from pydantic import JsonValue
 
 from stages.draft.params import DraftParams
 from stages.draft.slots import Slot, Variables
-from stages.draft.templates import as_text, fill
+from stages.draft.templates import as_figure, as_text, fill
 from taxpraben.backends.asking import Asker
 from taxpraben.backends.protocol import Message, Reply, Request, Sampling, request_hash
 from taxpraben.tasks.spec import DraftStep
 
 ON_TOPIC = "是"
+
+LONGEST_FIGURE = 30
+"""Digits before or behind the point; a longer number is no figure, and 1e999999999 would fill the memory."""
 
 
 class StepFailedError(ValueError):
@@ -101,9 +105,12 @@ class Calls:
 def parse_object(text: str, keys: list[str]) -> dict[str, JsonValue]:
     """The JSON object in a reply, whatever stands around it.
 
+    Whole numbers are int; a number with decimals or an exponent is the text of its exact digits, since a float would
+    round it.
+
     Args:
         text: the reply.
-        keys: keys that must be there and hold something; none means any object that is not empty.
+        keys: keys that must be there and hold something; none means any object with a value.
 
     Raises:
         ValueError: there is no such object; the message says in Chinese what is wrong, for the model to mend.
@@ -112,13 +119,45 @@ def parse_object(text: str, keys: list[str]) -> dict[str, JsonValue]:
     if begin < 0 or end < begin:
         raise ValueError("没有JSON对象")
     try:
-        found = json.loads(text[begin : end + 1], strict=False)
+        found = json.loads(
+            text[begin : end + 1], strict=False, parse_float=_figure, parse_int=_whole, parse_constant=_no_number
+        )
+        as_text(found).encode()
     except json.JSONDecodeError as error:
         raise ValueError(f"JSON格式有误：第{error.pos + 1}个字符处") from error
+    except UnicodeEncodeError as error:
+        raise ValueError("JSON格式有误：有不成对的\\ud转义字符") from error
+    except RecursionError as error:
+        raise ValueError("JSON格式有误：嵌套太深") from error
     missing = [key for key in keys if not as_text(found.get(key))]
     if missing:
         raise ValueError(f"缺少：{'、'.join(missing)}")
-    if not found:
+    if not any(map(as_text, found.values())):
         raise ValueError("JSON对象是空的")
     kept: dict[str, JsonValue] = found
     return kept
+
+
+def _figure(literal: str) -> str:
+    try:
+        number = Decimal(literal)
+    except InvalidOperation:  # an exponent beyond what decimals have
+        raise _too_long(literal) from None
+    _, digits, exponent = number.as_tuple()
+    if not isinstance(exponent, int) or max(len(digits) + exponent, -exponent) > LONGEST_FIGURE:
+        raise _too_long(literal)
+    return as_figure(number)
+
+
+def _whole(literal: str) -> int:
+    if len(literal.removeprefix("-")) > LONGEST_FIGURE:
+        raise _too_long(literal)
+    return int(literal)
+
+
+def _too_long(literal: str) -> ValueError:
+    return ValueError(f"JSON格式有误：数字{literal[:12]}……位数太多")
+
+
+def _no_number(constant: str) -> JsonValue:
+    raise ValueError(f"JSON格式有误：{constant}不是数字")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import string
 from collections.abc import Mapping
+from decimal import Decimal
 
 from pydantic import JsonValue
 
@@ -16,7 +18,7 @@ class NothingToFillError(ValueError):
         self.variable = variable
 
 
-MAY_BE_EMPTY = frozenset({"passed", "published_zh", "unit"})
+MAY_BE_EMPTY = frozenset({"issued", "published_zh", "unit"})
 """Variables that add to a text where they are known and are left out where not."""
 
 
@@ -37,7 +39,10 @@ def fill(template: str, variables: Mapping[str, JsonValue]) -> str:
 
 
 def as_text(value: JsonValue) -> str:
-    """A JSON value as people would write it: no quotes, list elements joined, nothing for null."""
+    """A JSON value as people would write it: no quotes, list elements joined, figures in full.
+
+    Nothing for null, nor for a float that is no number (NaN, infinity: an empty cell of a table).
+    """
     if value is None:
         return ""
     if isinstance(value, str):
@@ -48,8 +53,15 @@ def as_text(value: JsonValue) -> str:
         return "；".join(text for text in map(as_text, value) if text)
     if isinstance(value, dict):
         return "；".join(f"{name}：{as_text(inner)}" for name, inner in value.items())
-    return format(value, "g") if isinstance(value, float) and value != int(value) else str(_whole(value))
+    if isinstance(value, float):
+        # repr has the fewest digits that give the float back: those that it was written with, up to fifteen.
+        return as_figure(Decimal(repr(value))) if math.isfinite(value) else ""
+    return str(value)
 
 
-def _whole(value: int | float) -> int | float:
-    return int(value) if float(value).is_integer() else value
+def as_figure(number: Decimal) -> str:
+    """All digits of a finite number, without exponent and without zeros at the end of its decimals."""
+    digits = format(number, "f")
+    if "." in digits:
+        digits = digits.rstrip("0").rstrip(".")
+    return "0" if digits == "-0" else digits

@@ -46,7 +46,7 @@ async def test_what_the_source_answers_is_parsed_without_a_drafter(tmp_path: Pat
     )
     draft = await one(told, tmp_path, "TaxRecite", statute)
     assert draft.content is not None
-    assert draft.content.text == "2025年3月1日通过的《示范条例》中第一条的内容是什么？"
+    assert draft.content.text == "2025年3月1日公布的《示范条例》中第一条的内容是什么？"
     assert draft.content.answer == article
     assert (draft.method, draft.status, draft.prompt, draft.model, draft.requests) == ("parsed", "drafted", "", "", [])
     assert draft.evidence == [Span(start=4, end=14, text=article)]
@@ -182,3 +182,82 @@ def test_what_is_wrong_with_a_reply_is_said_for_the_model(text: str, problem: st
 
 def test_an_object_is_found_inside_other_words_and_may_hold_line_breaks() -> None:
     assert parse_object('结果如下：\n{"a": "第一行\n第二行"}\n以上。', ["a"]) == {"a": "第一行\n第二行"}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "NaN",
+        "-Infinity",
+        "Infinity",
+        "1e999999999",
+        "1e9999999999999999999999",
+        "1e-400",
+        "8" * 5000,
+        '"\\ud83d"',
+        "[" * 5000 + "]" * 5000,
+        '{"b":' * 900 + "1" + "}" * 900,
+        "null",
+    ],
+)
+async def test_a_value_that_cannot_be_kept_is_repaired_once_then_fails_that_draft_alone(
+    value: str, tmp_path: Path
+) -> None:
+    bad = f'{{"节税额": {value}}}'
+    cases = [
+        DocumentPart(kind="case", label=f"案例{n}", text=f"全文{n}", data={"scenario": f"某厂第{n}年。"})
+        for n in (1, 2)
+    ]
+    told = Told(bad, bad, '{"核心思路": "分期确认", "节税额": 2}')
+    found = await drafted(told, tmp_path, "TaxPlan", make_document("casebook", cases))
+    first, second = found.drafts["TaxPlan"]
+    assert (first.status, first.content, len(first.requests)) == ("failed", None, 2)
+    assert first.error.startswith("extract: JSON")
+    assert first.error.endswith(", also after one repair")
+    assert second.status == "drafted"
+
+
+async def test_the_repair_of_a_value_that_is_no_number_names_it(tmp_path: Path) -> None:
+    told = Told('{"节税额": NaN}', '{"节税额": 7654321.98}')
+    case = DocumentPart(kind="case", label="案例1", text="全文", data={"scenario": "某厂。"})
+    draft = await one(told, tmp_path, "TaxPlan", make_document("casebook", [case]))
+    assert "NaN不是数字" in told.questions[1][2].content
+    assert draft.content is not None
+    assert (draft.content.answer, draft.error) == ('{"节税额": 7654321.98}', "extract: repaired once")
+
+
+async def test_figures_of_a_reply_reach_the_gold_and_its_evidence_unrounded(tmp_path: Path) -> None:
+    told = Told('{"原税额": 9876543.21, "节税额": 98765432109876543.21, "比率": 1.2e-5, "销售额": 20000000.0}')
+    text = "原税额9876543.21元，节税98765432109876543.21元。"
+    case = DocumentPart(kind="case", label="案例1", text="案例", data={"scenario": "某厂。"})
+    draft = await one(told, tmp_path, "TaxPlan", make_document("casebook", [case], text=text))
+    assert draft.content is not None
+    assert draft.content.answer == (
+        '{"原税额": 9876543.21, "节税额": 98765432109876543.21, "比率": 0.000012, "销售额": 20000000}'
+    )
+    assert [span.text for span in draft.evidence] == ["9876543.21", "98765432109876543.21"]
+
+
+@pytest.mark.parametrize("answer", ["9" * 5000, "[" * 5000, '{"a": NaN}'])
+async def test_an_answer_that_looks_like_json_is_a_text(answer: str, tmp_path: Path) -> None:
+    told = Told(json.dumps({"question": "是什么？", "answer": answer}))
+    draft = await one(told, tmp_path, "TaxRead", make_document("news"))
+    assert draft.content is not None
+    assert draft.content.answer == answer
+
+
+async def test_an_error_in_making_one_content_fails_that_draft_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OverflowError("too large\nand more")
+
+    monkeypatch.setattr("stages.draft.drafting.make_content", refuse)
+    draft = await one(Told(), tmp_path, "TaxSum", make_document("news", summary="三项。"))
+    assert (draft.status, draft.error) == ("failed", "makes no valid content: OverflowError: too large")
+
+
+def test_numbers_of_a_reply_stay_plain_json() -> None:
+    found = parse_object('{"a": 7654321.98, "b": 3, "c": [2.50, true]}', ["a"])
+    assert found == {"a": "7654321.98", "b": 3, "c": ["2.5", True]}
+    assert json.loads(json.dumps(found)) == found

@@ -62,11 +62,25 @@ def test_variables_are_the_documents_columns_and_the_parts_data_on_top() -> None
     book = make_document("exam_book", [part], title="《示范条例》", published="2025-03-01")
     variables = variables_of(find_slots(find_task("TaxSCQ"), [book])[0])
     assert variables["title"] == "示范条例"
-    assert variables["passed"] == "2025年3月1日通过的"
+    assert variables["issued"] == "2025年3月1日公布的"
     assert variables["options_text"] == "A.3% B.13%"
     assert (variables["label"], variables["stem"], variables["kind"]) == ("单选1", "税率是（ ）。", "single")
 
 
 def test_without_a_date_nothing_is_said_of_it() -> None:
     slot = find_slots(find_task("TaxSum"), [make_document("news")])[0]
-    assert (variables_of(slot)["passed"], variables_of(slot)["published_zh"]) == ("", "")
+    assert (variables_of(slot)["issued"], variables_of(slot)["published_zh"]) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("title", "bare"),
+    [
+        ("《示范条例》", "示范条例"),
+        ("《申报表》填报说明", "《申报表》填报说明"),
+        ("关于印发《示范办法》", "关于印发《示范办法》"),
+        ("《甲表》和《乙表》", "《甲表》和《乙表》"),
+    ],
+)
+def test_only_book_marks_around_the_whole_title_are_taken_off(title: str, bare: str) -> None:
+    [slot] = find_slots(find_task("TaxTopic"), [make_document("news", title=title)])
+    assert variables_of(slot)["title"] == bare
