@@ -101,11 +101,17 @@ def evaluate(model: Annotated[str, typer.Argument(help="A model of the roster in
 
 
 @app.command("portal")
-def portal(host: str = "127.0.0.1", port: int = 8350) -> None:
+def portal(
+    host: str = "127.0.0.1",
+    port: int = 8350,
+    secure_cookies: Annotated[
+        bool, typer.Option("--secure-cookies", help="Cookies over HTTPS only: for a portal behind a TLS proxy.")
+    ] = False,
+) -> None:
     """Serve the portal: review queue, board, data quality."""
     from portal.serve import serve
 
-    serve(Path(), host, port)
+    serve(Path(), host, port, secure_cookies)
 
 
 @app.command("deploy")

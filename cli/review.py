@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.table import Table
 
 from taxpraben.queue.files import import_file, write_decisions, write_sheet
-from taxpraben.queue.people import create_person
+from taxpraben.queue.people import come_back, create_person, leave, set_password
+from taxpraben.queue.rounds import next_round
 from taxpraben.queue.status import people_status, task_status
 from taxpraben.queue.store import Queue, open_queue
 from taxpraben.workspace import WorkspaceError, open_workspace
@@ -24,6 +25,10 @@ app = typer.Typer(
     no_args_is_help=True, help="People rule on drafts: run the step, see where it stands, files, accounts."
 )
 
+TERMINAL = "terminal"
+"""Actor, in the audit log, of what is done here: whoever may open the queue's database."""
+
+Name = Annotated[str, typer.Argument(help="The queue's name for the person.")]
 Tasks = Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given several times.")]
 
 
@@ -115,9 +120,50 @@ def person(
     role: Annotated[str, typer.Option(help="annotator, checker, expert or admin")] = "annotator",
 ) -> None:
     """Add somebody who may sign in; the password is asked for, or taken from TAXPRABEN_PASSWORD."""
-    password = os.environ.get(PASSWORD) or typer.prompt("Password", hide_input=True, confirmation_prompt=True)
-    if not password:
-        raise WorkspaceError("a password is needed")
+    given = _ask_password()
     with _queue() as queue:
-        create_person(queue, name, role, password)
+        create_person(queue, name, role, given)
     typer.echo(f"{name} may sign in as {role}")
+
+
+@app.command()
+def password(name: Name) -> None:
+    """Give somebody a new password and end their sessions; it is asked for, or taken from TAXPRABEN_PASSWORD."""
+    given = _ask_password()
+    with _queue() as queue:
+        set_password(queue, name, given, TERMINAL)
+    typer.echo(f"{name} has a new password; their sessions have ended")
+
+
+def _ask_password() -> str:
+    given = os.environ.get(PASSWORD) or typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+    if not given:
+        raise WorkspaceError("a password is needed")
+    return str(given)
+
+
+@app.command("leave")
+def leave_(
+    name: Name,
+    to: Annotated[str | None, typer.Option(help="Who takes over what they hold; the whole queue by default.")] = None,
+) -> None:
+    """End somebody's part: no signing in, and what they hold goes back to the queue or to a colleague."""
+    with _queue() as queue:
+        count = leave(queue, name, to, TERMINAL)
+    typer.echo(f"{name} may no longer sign in; {count} works went {f'to {to}' if to else 'back to the queue'}")
+
+
+@app.command("back")
+def back(name: Name) -> None:
+    """Let somebody who left sign in again, with the role and the password they had."""
+    with _queue() as queue:
+        member = come_back(queue, name, TERMINAL)
+    typer.echo(f"{name} may sign in as {member.role}")
+
+
+@app.command("next-round")
+def next_round_() -> None:
+    """Open the next round of spot checks; what is submitted from now on belongs to it."""
+    with _queue() as queue:
+        number = next_round(queue, TERMINAL)
+    typer.echo(f"Round {number}: what is submitted from now on belongs to it")

@@ -133,7 +133,10 @@ class ChecksPage(Page):
 
 @dataclass(frozen=True, kw_only=True)
 class CheckItemPage(Page):
-    """One submitted work before its checker, or one dispute before an expert (then there are several judgements)."""
+    """One submitted work before its checker, or one dispute before an expert (then there are several judgements).
+
+    ``adoptable`` holds the works whose judgement the visitor may make the decision.
+    """
 
     TEMPLATE: ClassVar[str] = "check_item.html"
     piece: Piece
@@ -143,7 +146,7 @@ class CheckItemPage(Page):
     judgements: list[tuple[Piece, list[FieldDiff]]]
     history: list[Act]
     may_check: bool
-    may_settle: bool
+    adoptable: list[int]
 
 
 @dataclass(frozen=True, kw_only=True)

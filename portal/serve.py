@@ -11,13 +11,14 @@ from taxpraben.queue.people import people
 from taxpraben.workspace import open_workspace
 
 
-def serve(workspace_root: Path, host: str = "127.0.0.1", port: int = 8350) -> None:
+def serve(workspace_root: Path, host: str = "127.0.0.1", port: int = 8350, secure_cookies: bool = False) -> None:
     """Serve the portal of a workspace until it is stopped.
 
     Args:
         workspace_root: the folder with params.yaml.
         host: address to listen on; other machines reach it only on an address of the network, behind a TLS proxy.
         port: port to listen on.
+        secure_cookies: browsers send the session over HTTPS only; for a portal behind a TLS proxy.
 
     Raises:
         WorkspaceError: the folder holds no workspace.
@@ -26,7 +27,7 @@ def serve(workspace_root: Path, host: str = "127.0.0.1", port: int = 8350) -> No
     import uvicorn
 
     workspace = open_workspace(workspace_root)
-    app = create_app(workspace.queue_url, workspace_root)
+    app = create_app(workspace.queue_url, workspace_root, secure_cookies)
     if not people(app.state.queue):
         print(
             "Nobody can sign in yet. Add the first person in another terminal:\n"
@@ -34,7 +35,8 @@ def serve(workspace_root: Path, host: str = "127.0.0.1", port: int = 8350) -> No
             file=sys.stderr,
         )
     if not _is_loopback(host):
-        print(f"Listening on {host} without TLS: put a proxy with TLS before it.", file=sys.stderr)
+        advice = "" if secure_cookies else " and start this with --secure-cookies"
+        print(f"Listening on {host} without TLS: put a proxy with TLS before it{advice}.", file=sys.stderr)
     print(f"Portal of profile {workspace.profile!r}: http://{host}:{port}/ (Ctrl-C stops it)", file=sys.stderr)
     uvicorn.run(app, host=host, port=port, log_level="warning", server_header=False)
 

@@ -250,6 +250,10 @@ WORDS: dict[str, tuple[str, str]] = {
     "shared_rank": ("= 表示区间无法区分，名次并列", "= marks ranks shared because the intervals cannot tell"),
     "blank_hint": ("空白表示缺数据集，不是零分", "A blank means a dataset is missing, never a zero"),
     "missing": ("缺：{names}", "missing: {names}"),
+    "few_items": (
+        "2/20 表示均值只出自 20 题中的 2 题；名次只比较两个模型共同的题",
+        "2/20: the mean stands on 2 of 20 items; ranks compare two models over the items that both answered",
+    ),
     "interval": ("均值下方是自助法区间", "below each mean: its bootstrap interval"),
     "format_cost": ("格式代价（对齐 − 严格）", "cost of the form (aligned − strict)"),
     "signatures": ("评分签名", "Signatures"),
@@ -291,6 +295,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "It stands in released decisions: use a code, no personal name",
     ),
     "password_hint": ("至少 8 个字符", "at least 8 characters"),
+    "has_left": ("已离开", "left"),
     "hand_over": ("转交手上的条目", "Hand over open items"),
     "hand_over_to": ("转给（留空则放回队列）", "To (empty: back to the queue)"),
     # acts of the audit log that concern a draft
@@ -302,6 +307,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "act_imported": ("导入判定", "decision imported"),
     "act_import_conflict": ("导入的判定有冲突", "imported decision in conflict"),
     "act_accepted_by_rule": ("按规则采纳，未经人工", "accepted by rule, unseen"),
+    "act_rejected_by_rule": ("按规则弃用，未经人工", "rejected by rule, unseen"),
     "act_claimed": ("领取", "claimed"),
     "act_claim_ended": ("领取到期", "claim ended"),
     "act_released": ("归还", "given back"),

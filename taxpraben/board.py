@@ -9,21 +9,11 @@ from typing import TypeAlias
 from taxpraben.records.answer import SETTINGS, Setting
 from taxpraben.records.score import PROTOCOLS, Protocol
 from taxpraben.records.standing import Standing
+from taxpraben.tasks.groups import GROUPS, OVERALL
 from taxpraben.tasks.spec import TaskSpec
 
 _Place: TypeAlias = tuple[str, str, str, str]
 """Setting, protocol, column key, model."""
-
-GROUPS: tuple[tuple[str, str, str], ...] = (
-    ("overall", "总分", "Overall"),
-    ("KM", "知识记忆", "Memorise"),
-    ("KU", "知识理解", "Understand"),
-    ("KA", "知识应用", "Apply"),
-    ("CLS", "分类", "Classify"),
-    ("GEN", "生成", "Generate"),
-    ("REA", "推理", "Reason"),
-)
-"""Group columns in the order of Table 6, with their titles."""
 
 SETTING_TITLES: dict[Setting, tuple[str, str]] = {
     "zero-shot": ("零样本", "Zero-shot"),
@@ -83,6 +73,8 @@ class Cell:
         interval: ``low–high`` with three decimals, or empty.
         shared: whether another model of the same table holds the same rank.
         missing: datasets that a group lacks; empty for a dataset that was never scored.
+        items: the items that the mean stands on.
+        most_items: those of the model with most of them in this column of this table.
         format_cost: aligned mean minus strict mean, where both are known: what the asked form cost the model.
     """
 
@@ -93,6 +85,7 @@ class Cell:
     rank: int | None = None
     shared: bool = False
     items: int = 0
+    most_items: int = 0
     runs: int = 0
     text: str = ""
     interval: str = ""
@@ -107,6 +100,11 @@ class Cell:
         if self.rank is None:
             return ""
         return f"={self.rank}" if self.shared else str(self.rank)
+
+    @property
+    def items_text(self) -> str:
+        """``2/20`` where another model of the table has more items behind its mean; else, or without a mean, empty."""
+        return f"{self.items}/{self.most_items}" if self.mean is not None and self.items < self.most_items else ""
 
     @property
     def cost_text(self) -> str:
@@ -143,6 +141,11 @@ class BoardTable:
     rows: tuple[BoardRow, ...]
 
     @property
+    def uneven(self) -> bool:
+        """Whether some mean stands on fewer items than another of its column."""
+        return any(cell.items_text for row in self.rows for cell in row.cells.values())
+
+    @property
     def slug(self) -> str:
         """An identifier for anchors and queries, ``zero-shot-aligned``."""
         return f"{self.setting}-{self.protocol}"
@@ -154,7 +157,7 @@ class Board:
 
     Attributes:
         settings, protocols: those that occur, in the order of their records.
-        groups: the group columns that occur, in the order of Table 6.
+        groups: the group columns that occur, in the order of ``GROUPS``.
         datasets: dataset columns in catalogue order; datasets outside the catalogue follow by name.
         metrics: one column a dataset and metric, in the datasets' order.
         signatures: for each dataset, the distinct signatures behind its figures, in order of text.
@@ -172,6 +175,11 @@ class Board:
     def columns(self) -> tuple[Column, ...]:
         """Groups, then datasets: the columns of the main table."""
         return self.groups + self.datasets
+
+    @property
+    def uneven(self) -> bool:
+        """Whether some mean of some table stands on fewer items than another of its column."""
+        return any(table.uneven for table in self.tables)
 
     def table(self, setting: str, protocol: str) -> BoardTable | None:
         """The table of a setting and protocol, or None."""
@@ -228,9 +236,9 @@ def _key(row: Standing) -> str:
 
 def _group_columns(standings: Sequence[Standing]) -> tuple[Column, ...]:
     found = {row.name for row in standings if row.scope == "group"}
-    known = [entry for entry in GROUPS if entry[0] in found]
-    others = [(name, name, name) for name in sorted(found - {entry[0] for entry in GROUPS})]
-    return tuple(Column(f"group/{name}/S", "group", name, "S", zh, en) for name, zh, en in known + others)
+    titles = {name: GROUPS[name] for name in GROUPS if name in found}
+    titles |= {name: (name, name) for name in sorted(found - GROUPS.keys())}
+    return tuple(Column(f"group/{name}/S", "group", name, "S", zh, en) for name, (zh, en) in titles.items())
 
 
 def _ordered(names: Iterable[str], tasks: Sequence[TaskSpec]) -> list[str]:
@@ -267,7 +275,10 @@ def _metric_columns(standings: Sequence[Standing], tasks: Sequence[TaskSpec]) ->
 
 def _rows(part: Sequence[Standing], means: Mapping[_Place, float | None]) -> tuple[BoardRow, ...]:
     holders: dict[tuple[str, int], int] = {}
+    most: dict[str, int] = {}
     for row in part:
+        if row.mean is not None:
+            most[_key(row)] = max(most.get(_key(row), 0), row.items)
         if row.rank is not None:
             holders[_key(row), row.rank] = holders.get((_key(row), row.rank), 0) + 1
     cells: dict[str, dict[str, Cell]] = {}
@@ -276,14 +287,14 @@ def _rows(part: Sequence[Standing], means: Mapping[_Place, float | None]) -> tup
         aligned = means.get((row.setting, "aligned", _key(row), row.model))
         cost = None if strict is None or aligned is None else aligned - strict
         shared = row.rank is not None and holders[_key(row), row.rank] > 1
-        cells.setdefault(row.model, {})[_key(row)] = _cell(row, shared, cost)
+        cells.setdefault(row.model, {})[_key(row)] = _cell(row, shared, cost, most.get(_key(row), 0))
     rows = [
         BoardRow(model, by_key, _shares([row for row in part if row.model == model])) for model, by_key in cells.items()
     ]
     return tuple(sorted(rows, key=_order))
 
 
-def _cell(row: Standing, shared: bool, cost: float | None) -> Cell:
+def _cell(row: Standing, shared: bool, cost: float | None, most_items: int) -> Cell:
     known = row.mean is not None
     bounds = row.low is not None and row.high is not None
     return Cell(
@@ -294,6 +305,7 @@ def _cell(row: Standing, shared: bool, cost: float | None) -> Cell:
         rank=row.rank,
         shared=shared,
         items=row.items,
+        most_items=most_items,
         runs=row.runs,
         text=f"{row.mean:.3f}" if known else "",
         interval=f"{row.low:.3f}–{row.high:.3f}" if known and bounds else "",
@@ -319,7 +331,7 @@ def _shares(rows: Sequence[Standing]) -> Shares:
 
 
 def _order(row: BoardRow) -> tuple[int, float, str]:
-    overall = row.cells.get("group/overall/S", BLANK)
+    overall = row.cells.get(f"group/{OVERALL}/S", BLANK)
     if overall.mean is None:
         return (1, 0.0, row.model)
     return (0, -overall.mean, row.model)

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import difflib
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from taxpraben.records.answer import SETTINGS, Setting
+
+QUEUE_URL = "TAXPRABEN_QUEUE_URL"
+"""Environment variable: SQLAlchemy URL of the review queue. It holds a password, so it stands in no file."""
+
 
 class Params(BaseModel):
-    """Base of every stage's parameters: frozen, and an unknown key is an error."""
+    """Base of every stage's parameters: frozen, and an unknown key is an error.
+
+    What several stages need of one section is a base below that overlooks the section's other keys; the section's own
+    stage adds these, so every default stands once.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -23,6 +34,77 @@ class ReleaseParams(Params):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     release: str = Field(default="0.1.0", pattern=r"^\d+\.\d+\.\d+$")
+
+
+class ReleasedParams(ReleaseParams):
+    """Of the section ``build``, for those who make or check a release.
+
+    Attributes:
+        near_duplicate: Jaccard similarity of character shingles from which two texts count as the same question.
+    """
+
+    near_duplicate: float = Field(default=0.6, gt=0, le=1)
+
+
+class PlanOverrides(Params):
+    """The plan of one model or one group of models; unset keys leave the stage's own."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    settings: list[Setting] | None = Field(default=None, min_length=1)
+    runs: int | None = Field(default=None, ge=1)
+    items_per_task: int | None = Field(default=None, ge=0)
+
+
+class PlanParams(Params):
+    """Of the section ``infer``, for those who ask or check that all was asked: how many answers are planned.
+
+    Attributes:
+        settings: zero-shot, one-shot, or both.
+        runs: repetitions, each with a seed of its own.
+        items_per_task: so many items of each task, drawn by seed; 0 takes all.
+        overrides: by group (``baseline``) or model name, the name counting last.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    settings: list[Setting] = Field(default=list(SETTINGS), min_length=1)
+    runs: int = Field(default=5, ge=1)
+    items_per_task: int = Field(default=0, ge=0)
+    overrides: Mapping[str, PlanOverrides] = {}
+
+    def of_model(self, name: str, group: str) -> Self:
+        """What holds for this model: the stage's own, then its group's, then its own overrides."""
+        changes: dict[str, object] = {}
+        for key in (group, name):
+            if key in self.overrides:
+                changes |= self.overrides[key].model_dump(exclude_none=True)
+        return self.model_validate({**self.model_dump(), **changes, "overrides": {}})
+
+
+class SubstituteParams(Params):
+    """Of the section ``score``, for those who score, rank or check.
+
+    Attributes:
+        substitute: metrics that stand in for others, for example ``bartscore: likelihood`` where no BART is at hand;
+            rows carry the name of the metric that was really used.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    substitute: dict[str, str] = {}
+
+
+class RankedParams(Params):
+    """Of the section ``rank``, for those who rank or check.
+
+    Attributes:
+        domain: the domain whose tasks make up the groups.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    domain: str = "tax"
 
 
 ParamsT = TypeVar("ParamsT", bound=Params)
@@ -90,7 +172,14 @@ class Workspace:
 
     @property
     def queue_url(self) -> str:
-        """SQLAlchemy URL of the review queue's database."""
+        """SQLAlchemy URL of the review queue: a file of the profile's, unless TAXPRABEN_QUEUE_URL names a database.
+
+        The variable is a credential (it may hold a password): read here, in no log. A database holds the drafts of one
+        profile, so each profile needs a URL of its own.
+        """
+        named = os.environ.get(QUEUE_URL, "").strip()
+        if named:
+            return named
         return f"sqlite:///{self.out / 'queue.sqlite'}"
 
     @property

@@ -83,7 +83,7 @@ def check_item(request: Request, visitor: VisitorOf, work_id: int) -> Response:
         ],
         history=history(queue, piece.draft_id),
         may_check=piece.waits_for_check and piece.person != visitor.name and visitor.role in CHECKERS,
-        may_settle=bool(dispute) and visitor.role in EXPERTS,
+        adoptable=[each.work_id for each in dispute if visitor.role in EXPERTS and each.person != visitor.name],
     )
     return render(request, page)
 
@@ -102,7 +102,7 @@ def check_piece(request: Request, visitor: VisitorOf, work_id: int, form: FormOf
 
 @router.post("/checks/{work_id}/adopt", name="adopt")
 def adopt(request: Request, visitor: VisitorOf, work_id: int) -> Response:
-    """An expert makes one of the judgements the decision."""
+    """An expert makes one of the judgements of a disputed draft the decision; ``settle`` refuses all else."""
     queue: Queue = request.app.state.queue
     piece = open_piece(queue, work_id)
     settle(queue, piece.draft_id, visitor.name, piece.verdict, piece.content, piece.reason)  # type: ignore[arg-type]

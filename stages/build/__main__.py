@@ -42,7 +42,7 @@ def main() -> None:
         write_records(folder / f"{name}.parquet", Item, built.items)
         write_jsonl(folder / f"{name}.jsonl", built.items)
         say(
-            f"{name}: {len(built.items)} items, {built.rejected} rejected by people, {len(built.refused)} refused, "
+            f"{name}: {len(built.items)} items, {built.rejected} rejected, {len(built.refused)} refused, "
             f"{built.left_out} beyond the limit"
         )
     for row in refused:

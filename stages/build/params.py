@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import ConfigDict, Field
 
-from taxpraben.workspace import ReleaseParams
+from taxpraben.workspace import ReleasedParams
 
 
-class BuildParams(ReleaseParams):
+class BuildParams(ReleasedParams):
     """How a release is made.
 
     Attributes:
@@ -22,5 +22,4 @@ class BuildParams(ReleaseParams):
 
     seed: int = 20260101
     items_per_task: int = Field(default=0, ge=0)
-    near_duplicate: float = Field(default=0.6, gt=0, le=1)
     frozen: dict[str, str] = {}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stages.check.params import BuiltParams, CheckParams, PlanParams, RankedParams, SubstituteParams
+from stages.check.params import CheckParams
 from stages.check.rules import Row, Suite
 from stages.check.suites import answers, decisions, documents, drafts, items, readings, scores, standings
 from taxpraben.records.answer import Answer
@@ -20,7 +20,7 @@ from taxpraben.records.reading import Reading
 from taxpraben.records.score import Score
 from taxpraben.records.standing import Standing
 from taxpraben.tasks.catalog import load_catalog
-from taxpraben.workspace import Workspace
+from taxpraben.workspace import PlanParams, RankedParams, ReleasedParams, SubstituteParams, Workspace
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def _drafts(workspace: Workspace, params: CheckParams) -> Iterator[Load]:
 
 
 def _build(workspace: Workspace) -> Iterator[Load]:
-    release = workspace.section("build", BuiltParams)
+    release = workspace.section("build", ReleasedParams)
     ruled = read_records(workspace.decisions, Decision)
     drafted: dict[str, Draft] = {}
     for name in load_catalog():
@@ -108,5 +108,5 @@ def _rank(workspace: Workspace, params: CheckParams, roster: Mapping[str, str]) 
         yield Load(scores.suite(model), scores.columns(points, by_reading, tasks, substitute), scored)
         yield Load(scores.coverage_suite(model), scores.coverage_columns(points, found, tasks, substitute), scored)
     ranked = read_records(workspace.standings, Standing)
-    members = {name: spec for name, spec in tasks.items() if spec.domain == domain}
-    yield Load(standings.SUITE, standings.columns(ranked, list(roster), members), workspace.standings)
+    ranking = {name: spec for name, spec in tasks.items() if spec.domain == domain}
+    yield Load(standings.SUITE, standings.columns(ranked, list(roster), ranking), workspace.standings)

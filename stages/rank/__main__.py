@@ -1,26 +1,18 @@
-"""``python -m stages.rank``: the scores of the roster into standings.parquet, standings.json and standings.txt."""
+"""``python -m stages.rank``: the scores of the roster into standings.parquet, standings.jsonl and standings.txt."""
 
 from __future__ import annotations
 
-from functools import cache
-
 from stages.console import run_stage, say
 from stages.rank.columns import read_scores
-from stages.rank.params import RankParams, SubstituteParams
+from stages.rank.params import RankParams
 from stages.rank.shown import standings_text
 from stages.rank.standings import rank
 from taxpraben.backends.roster import load_roster
-from taxpraben.metrics import Metric, find_metric
+from taxpraben.metrics import metric_class
 from taxpraben.records.base import read_records, write_jsonl, write_records
 from taxpraben.records.standing import Standing
 from taxpraben.tasks.catalog import load_catalog
-from taxpraben.workspace import open_workspace
-
-
-@cache
-def _metric(name: str) -> Metric:
-    # Rank needs a metric's kind and scale only, which no parameter changes; likelihood has no default model.
-    return find_metric(name, {"model": "none"} if name == "likelihood" else {})
+from taxpraben.workspace import SubstituteParams, open_workspace
 
 
 def main() -> None:
@@ -31,7 +23,7 @@ def main() -> None:
     models = load_roster(workspace.root).chosen
     tasks = [task for task in load_catalog().values() if task.domain == params.domain]
     scores = read_scores([workspace.scores(model) for model in models])
-    standings = rank(scores, models, tasks, _metric, substitute, params, say)
+    standings = rank(scores, models, tasks, metric_class, substitute, params, say)
     write_records(workspace.standings, Standing, standings)
     ordered = read_records(workspace.standings, Standing)
     write_jsonl(workspace.standings.with_suffix(".jsonl"), ordered)

@@ -1,9 +1,9 @@
-"""Bootstrap over items: the draws, the interval of a mean, and which models a difference can tell apart."""
+"""Bootstrap over items: the draws, the interval of a mean, and which models a difference tells apart."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,7 +14,8 @@ Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 def draw_weights(items: int, draws: int, seed: int, name: str) -> Floats:
     """How often each item is in each draw: (draws, items), each row summing to ``items``.
 
-    The same draws serve every model and protocol of a dataset, so differences between them are paired.
+    The same draws serve every model with the same items and every protocol of a dataset, so differences between them
+    are paired.
     """
     generator = np.random.default_rng([seed, zlib.crc32(name.encode())])
     return generator.multinomial(items, np.full(items, 1 / items), size=draws).astype(np.float64)
@@ -29,26 +30,27 @@ def interval(draws: Floats, level: float) -> tuple[float, float] | None:
     return float(low), float(high)
 
 
-def tells_apart(better: Floats, worse: Floats, level: float) -> bool:
-    """Whether the paired interval of the difference leaves out 0."""
+def leads(better: Floats, worse: Floats, level: float) -> bool:
+    """Whether the paired interval of the difference lies above 0. The draws must be over the same items."""
     found = interval(better - worse, level)
-    return found is not None and (found[0] > 0 or found[1] < 0)
+    return found is not None and found[0] > 0
 
 
-def shared_ranks(means: Mapping[str, float], draws: Mapping[str, Floats], level: float) -> dict[str, int]:
+def shared_ranks(means: Mapping[str, float], apart: Callable[[str, str], bool]) -> dict[str, int]:
     """Ranks from 1, best first. A model shares the rank of the best model that it cannot be told apart from.
 
-    Going down the list, a model opens a new rank (its place) only where the paired interval of its difference to the
-    model that leads the current rank leaves out 0. Equal means always share. Without draws only equal means share.
+    Going down the list, a model opens a new rank (its place) only where it is told apart from the model that leads the
+    current rank. Equal means always share.
+
+    Args:
+        means: by model.
+        apart: whether the first model, whose mean is higher, is told apart from the second.
     """
     order = sorted(means, key=lambda model: (-means[model], model))
     ranks: dict[str, int] = {}
     leader = ""
     for place, model in enumerate(order, start=1):
-        apart = bool(leader) and means[leader] != means[model]
-        if apart and model in draws and leader in draws:
-            apart = tells_apart(draws[leader], draws[model], level)
-        if not leader or apart:
+        if not leader or (means[leader] != means[model] and apart(leader, model)):
             leader = model
             ranks[model] = place
         else:

@@ -13,7 +13,7 @@ from taxpraben.metrics import Metric
 from taxpraben.metrics.confusion import LabelMetric, letter_flags
 from taxpraben.tasks.spec import TaskSpec
 
-MetricOf = Callable[[str], Metric]
+MetricOf = Callable[[str], type[Metric]]
 
 
 class RankError(ValueError):
@@ -106,6 +106,19 @@ class Grid:
     cell: np.ndarray[tuple[int], np.dtype[np.int64]]
     shape: tuple[int, int, int]
 
+    def items_of(self) -> Mask:
+        """Which items each model has rows of: (models, items)."""
+        models, runs, items = self.shape
+        found = np.zeros(models * runs * items, dtype=np.bool_)
+        found[self.cell] = True
+        return np.asarray(found.reshape(self.shape).any(axis=1))
+
+    def alone(self, model: int, items: Mask) -> Grid:
+        """The rows of one model on some items; the grid has that model only, and all places of items."""
+        _, runs, width = self.shape
+        kept = (self.cell // (runs * width) == model) & items[self.cell % width]
+        return Grid(self.rows.where(kept), self.cell[kept] % (runs * width), (1, runs, width))
+
 
 def place(rows: ScoreColumns, models: Sequence[str], items: Sequence[str]) -> Grid:
     """The grid of these rows; every model and item of them must be named."""
@@ -122,19 +135,18 @@ def _places(names: Sequence[str], order: Sequence[str]) -> np.ndarray[tuple[int]
 
 
 def results(
-    grid: Grid, task: TaskSpec, parts: Sequence[Part], metric_of: MetricOf, weights: Floats
+    grid: Grid, task: TaskSpec, parts: Sequence[Part], metric_of: MetricOf, weights: Sequence[Floats]
 ) -> tuple[list[dict[int, Result]], dict[int, Result]]:
     """Each part's results by model number, and the dataset's own (S); models without rows are left out.
+
+    A model that has rows for one part of the score and none for another has no S; see ``require_whole``.
 
     Args:
         grid: rows of the task under one setting and protocol.
         task: the task.
         parts: see ``parts_of``.
-        metric_of: gives a metric by name.
-        weights: (draws, items), see ``draw_weights``.
-
-    Raises:
-        RankError: a model has rows for one part of the score and none for another.
+        metric_of: gives a metric's class by name.
+        weights: for each model (draws, items), see ``weights_for``.
     """
     shares = _shares(grid)
     by_part: list[dict[int, Result]] = []
@@ -151,25 +163,31 @@ def results(
         one = Grid(grid.rows.where(mask), grid.cell[mask], grid.shape)
         found = (
             _label_results(one, metric, task, weights)
-            if isinstance(metric, LabelMetric)
+            if issubclass(metric, LabelMetric)
             else _mean_results(one, weights)
         )
         found = {model: _with_shares(result, shares.get(model, Shares())) for model, result in found.items()}
         by_part.append(found)
         units.append({model: _in_unit(result, metric) for model, result in found.items()})
-    models = sorted({model for found in units for model in found})
-    whole: dict[int, Result] = {}
-    for model in models:
-        if any(model not in found for found in units):
-            lacking = [part.label for part, found in zip(parts, units, strict=True) if model not in found]
+    models = set.intersection(*(set(found) for found in units)) if units else set()
+    return by_part, {model: _mean_of([found[model] for found in units]) for model in sorted(models)}
+
+
+def require_whole(task: TaskSpec, parts: Sequence[Part], by_part: Sequence[Mapping[int, Result]]) -> None:
+    """Each model has rows for all parts of the score, or for none.
+
+    Raises:
+        RankError: a model has rows for one part of the score and none for another.
+    """
+    for model in sorted({model for found in by_part for model in found}):
+        lacking = [part.label for part, found in zip(parts, by_part, strict=True) if model not in found]
+        if lacking:
             raise RankError(
                 f"{task.name}: a model has no rows of {', '.join(lacking)}; run `dvc repro` to score it again"
             )
-        whole[model] = _mean_of([found[model] for found in units])
-    return by_part, whole
 
 
-def _in_unit(result: Result, metric: Metric) -> Result:
+def _in_unit(result: Result, metric: type[Metric]) -> Result:
     return Result(
         np.asarray(metric.to_unit(result.runs)),
         np.asarray(metric.to_unit(result.draws)),
@@ -190,7 +208,7 @@ def _mean_of(parts: Sequence[Result]) -> Result:
     return Result(runs, draws, max(part.items for part in parts), signature, parts[0].shares)
 
 
-def _mean_results(grid: Grid, weights: Floats) -> dict[int, Result]:
+def _mean_results(grid: Grid, weights: Sequence[Floats]) -> dict[int, Result]:
     models, runs, items = grid.shape
     size = models * runs * items
     known = ~np.isnan(grid.rows.value)
@@ -213,7 +231,9 @@ def _weighted_mean(values: Floats, present: Mask, weigh: Floats) -> Floats:
         return np.asarray((values @ weigh.T) / mass)
 
 
-def _label_results(grid: Grid, metric: LabelMetric, task: TaskSpec, weights: Floats) -> dict[int, Result]:
+def _label_results(
+    grid: Grid, metric: type[LabelMetric], task: TaskSpec, weights: Sequence[Floats]
+) -> dict[int, Result]:
     models, runs, items = grid.shape
     labels = task.letters
     present = np.zeros(models * runs * items, dtype=np.bool_)
@@ -243,7 +263,7 @@ def _per_model(
     grid: Grid,
     present: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
     value: Callable[[int, Mask, Floats], Floats],
-    weights: Floats,
+    weights: Sequence[Floats],
 ) -> dict[int, Result]:
     found: dict[int, Result] = {}
     signatures = _signatures(grid)
@@ -253,7 +273,7 @@ def _per_model(
         if not chosen.any():
             continue
         runs = value(model, chosen, flat)[:, 0]
-        draws = _mean_over_runs(value(model, chosen, weights)) if len(weights) else np.zeros(0)
+        draws = _mean_over_runs(value(model, chosen, weights[model])) if len(weights[model]) else np.zeros(0)
         found[model] = Result(runs, draws, int(present[model].any(axis=0).sum()), signatures.get(model, ""))
     return found
 
@@ -304,6 +324,10 @@ def _shares(grid: Grid) -> dict[int, Shares]:
     return out
 
 
-def weights_for(task: str, items: Sequence[str], draws: int, seed: int) -> Floats:
-    """The bootstrap weights of a dataset with these items."""
-    return draw_weights(len(items), draws, seed, task) if items and draws else np.zeros((0, len(items)))
+def weights_for(task: str, items: Mask, draws: int, seed: int) -> Floats:
+    """The bootstrap weights over some items of a dataset: (draws, all items), 0 outside; no rows without any."""
+    count = int(items.sum())
+    found = np.zeros((draws if count else 0, len(items)))
+    if count and draws:
+        found[:, items] = draw_weights(count, draws, seed, task)
+    return found

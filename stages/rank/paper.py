@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from stages.rank.standings import GROUPS, members
-from taxpraben.metrics import Metric, find_metric
+from taxpraben.metrics import Metric, metric_class
 from taxpraben.tasks.catalog import load_catalog
+from taxpraben.tasks.groups import GROUPS, members
 from taxpraben.tasks.spec import TaskSpec
 
 TABLE_G = "table_g.csv"
@@ -80,7 +80,7 @@ def read_table_6(path: Path) -> dict[GroupKey, float]:
 
 
 def rank_published(
-    rows: Iterable[Published], tasks: Sequence[TaskSpec], metric_of: Callable[[str], Metric]
+    rows: Iterable[Published], tasks: Sequence[TaskSpec], metric_of: Callable[[str], type[Metric]]
 ) -> dict[GroupKey, float]:
     """Group means from published metrics, by the task files' score rules; a group that lacks a dataset is left out.
 
@@ -104,7 +104,7 @@ def rank_published(
     return means
 
 
-def _dataset_score(task: TaskSpec, figures: Mapping[str, float], metric_of: Callable[[str], Metric]) -> float:
+def _dataset_score(task: TaskSpec, figures: Mapping[str, float], metric_of: Callable[[str], type[Metric]]) -> float:
     if task.score.groups:  # RiskScore, InspectScore, PlanScore are published as the whole already
         return next(iter(figures.values()))
     try:
@@ -125,7 +125,7 @@ def report(folder: Path) -> str:
         folder: holds table_g.csv and table_6.csv.
     """
     tasks = [task for task in load_catalog().values() if task.domain == "tax"]
-    means = rank_published(read_table_g(folder / TABLE_G), tasks, find_metric)
+    means = rank_published(read_table_g(folder / TABLE_G), tasks, metric_class)
     differences = compare_published(means, read_table_6(folder / TABLE_6))
     wrong = [difference for difference in differences if not difference.agrees]
     lines = [

@@ -5,16 +5,18 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from stages.rank.standings import GROUPS, format_costs
+from stages.rank.standings import format_costs
 from taxpraben.records.answer import SETTINGS, Setting
 from taxpraben.records.score import PROTOCOLS
 from taxpraben.records.standing import Standing
+from taxpraben.tasks.groups import GROUPS, OVERALL
 
 
 def standings_text(standings: Sequence[Standing], tasks: Sequence[str]) -> str:
     """Groups and datasets for each setting and protocol, what format cost, and what made the figures.
 
-    A cell is the mean and, behind #, the rank; models that the bootstrap cannot tell apart share one. Intervals,
+    A cell is the mean and, behind #, the rank; models that the bootstrap cannot tell apart share one. Where models have
+    other numbers of items behind a dataset's mean, a cell says how many of the most: ``0.500 #1 (2/20)``. Intervals,
     deviations and metrics stand in standings.jsonl.
     """
     blocks: list[str] = []
@@ -35,14 +37,14 @@ def standings_text(standings: Sequence[Standing], tasks: Sequence[str]) -> str:
 def _groups(title: str, rows: Sequence[Standing]) -> str:
     names = [name for name in GROUPS if any(row.name == name for row in rows)]
     by_key = {(row.model, row.name): row for row in rows}
-    overall = {row.model: row for row in rows if row.name == names[-1]} if names else {}
+    overall = {row.model: row for row in rows if row.name == OVERALL}
     models = sorted(overall, key=lambda model: (overall[model].mean is None, -(overall[model].mean or 0.0), model))
-    lines = [["model", *names, "95%", "unread", "refused", "truncated", "failed"]]
+    lines = [["model", "items", *names, "95%", "unread", "refused", "truncated", "failed"]]
     for model in models:
         row = overall[model]
         span = f"[{row.low:.3f}, {row.high:.3f}]" if row.low is not None and row.high is not None else ""
         shares = [f"{share:.0%}" for share in (row.unread, row.refused, row.truncated, row.failed)]
-        lines.append([model, *(_cell(by_key.get((model, name))) for name in names), span, *shares])
+        lines.append([model, str(row.items), *(_cell(by_key.get((model, name))) for name in names), span, *shares])
     notes = [f"  {model}: no {', '.join(overall[model].missing)}" for model in models if overall[model].missing]
     return "\n".join(
         [f"Groups, {title}", *_table(lines), *(["Blank where a dataset is missing:", *notes] if notes else [])]
@@ -53,12 +55,15 @@ def _datasets(title: str, rows: Sequence[Standing], tasks: Sequence[str]) -> str
     models = list(dict.fromkeys(row.model for row in rows))
     by_key = {(row.name, row.model): row for row in rows}
     lines = [["dataset", "items", *models]]
+    uneven = False
     for name in tasks:
         own = [row for row in rows if row.name == name]
         if own:
             items = max(row.items for row in own)
-            lines.append([name, str(items), *(_cell(by_key.get((name, model))) for model in models)])
-    return "\n".join([f"Datasets, {title}", *_table(lines)])
+            uneven |= any(row.items < items for row in own)
+            lines.append([name, str(items), *(_cell(by_key.get((name, model)), items) for model in models)])
+    note = ["(2/20): 2 of 20 items; ranks compare two models over the items that both answered."] if uneven else []
+    return "\n".join([f"Datasets, {title}", *_table(lines), *note])
 
 
 def _costs(standings: Sequence[Standing], setting: Setting, tasks: Sequence[str]) -> Iterator[str]:
@@ -74,10 +79,10 @@ def _costs(standings: Sequence[Standing], setting: Setting, tasks: Sequence[str]
     yield "\n".join([f"What format cost, {setting} (aligned minus strict)", *_table(lines)])
 
 
-def _cell(row: Standing | None) -> str:
+def _cell(row: Standing | None, most_items: int = 0) -> str:
     if row is None or row.mean is None:
         return "-"
-    return f"{row.mean:.3f} #{row.rank}"
+    return f"{row.mean:.3f} #{row.rank}" + (f" ({row.items}/{most_items})" if row.items < most_items else "")
 
 
 def _table(lines: Sequence[Sequence[str]]) -> list[str]:

@@ -10,24 +10,20 @@ import numpy as np
 
 from stages.rank.bootstrap import interval, shared_ranks
 from stages.rank.columns import ScoreColumns
-from stages.rank.datasets import Grid, MetricOf, Result, Shares, parts_of, place, results, weights_for
+from stages.rank.datasets import Grid, MetricOf, Result, Shares, parts_of, place
+from stages.rank.pairing import WHOLE, Dataset, told_apart
 from stages.rank.params import RankParams
 from taxpraben.records.answer import SETTINGS, Setting
 from taxpraben.records.score import PROTOCOLS, Protocol
 from taxpraben.records.standing import Standing
+from taxpraben.tasks.groups import GROUPS, members
 from taxpraben.tasks.spec import TaskSpec
 
-GROUPS = ("KM", "KU", "KA", "CLS", "GEN", "REA", "overall")
 S = "S"
 
 Scope = Literal["metric", "dataset", "group"]
 Cell = tuple[Setting, Protocol]
 Say = Callable[[str], None]
-
-
-def members(group: str, tasks: Sequence[TaskSpec]) -> list[str]:
-    """The datasets of a group, in table order."""
-    return [task.name for task in tasks if group in (task.level, task.nlp_type, "overall") or group == "overall"]
 
 
 def rank(
@@ -42,18 +38,19 @@ def rank(
     """The standings of these models on these tasks.
 
     A dataset's S is the plain mean of its parts on the scale from 0 to 1; a group is the plain mean of its datasets' S
-    and stays blank, with the missing ones listed, where a model lacks one of them.
+    and stays blank, with the missing ones listed, where a model lacks one of them. Means and intervals are over each
+    model's own items; whether two models share a rank is decided over the items that both answered.
 
     Args:
         scores: score rows of all models.
         models: the roster; a model without scores gets blank groups.
         tasks: the tasks that make up the groups, in table order.
-        metric_of: gives a metric by name.
+        metric_of: gives a metric's class by name.
         substitute: metrics that stood in for others.
         params: draws, level and seed.
         say: gets a line a dataset.
     """
-    by_dataset: dict[tuple[Cell, str], dict[str, Result]] = {}
+    datasets: dict[tuple[Cell, str], Dataset] = {}
     rows: list[Standing] = []
     for task in tasks:
         of_task = scores.where(scores.coded["task"].equal(task.name))
@@ -61,21 +58,21 @@ def rank(
             continue
         names = of_task.coded["item_id"].names
         items = sorted(names[code] for code in np.unique(of_task.coded["item_id"].codes))
-        weights = weights_for(task.name, items, params.draws, params.seed)
         parts = parts_of(task, substitute)
         for setting, protocol, grid in _grids(of_task, models, items):
-            by_part, whole = results(grid, task, parts, metric_of, weights)
-            for part, found in zip(parts, by_part, strict=True):
-                named = {models[number]: result for number, result in found.items()}
-                rows.extend(_cells((setting, protocol), "metric", task.name, part.label, named, params))
-            named = {models[number]: result for number, result in whole.items()}
-            by_dataset[(setting, protocol), task.name] = named
-            rows.extend(_cells((setting, protocol), "dataset", task.name, S, named, params))
+            cell = (setting, protocol)
+            dataset = Dataset(grid, task, parts, models, metric_of, params)
+            datasets[cell, task.name] = dataset
+            for number, part in enumerate(parts):
+                rows.extend(
+                    _cells(cell, "metric", task.name, part.label, dataset.found[number], [dataset], params, number)
+                )
+            rows.extend(_cells(cell, "dataset", task.name, S, dataset.found[WHOLE], [dataset], params))
         say(f"{task.name}: {len(of_task)} score rows, {len(items)} items")
-    cells = list(dict.fromkeys(cell for cell, _ in by_dataset))
+    cells = list(dict.fromkeys(cell for cell, _ in datasets))
     for cell in cells:
         for group in GROUPS:
-            rows.extend(_group(cell, group, members(group, tasks), models, by_dataset, params))
+            rows.extend(_group(cell, group, members(group, tasks), models, datasets, params))
     return rows
 
 
@@ -90,18 +87,19 @@ def _grids(rows: ScoreColumns, models: Sequence[str], items: Sequence[str]) -> I
 def _group(
     cell: Cell,
     group: str,
-    datasets: Sequence[str],
+    names: Sequence[str],
     models: Sequence[str],
-    by_dataset: Mapping[tuple[Cell, str], Mapping[str, Result]],
+    datasets: Mapping[tuple[Cell, str], Dataset],
     params: RankParams,
 ) -> list[Standing]:
-    if not datasets:
+    if not names:
         return []
+    by_dataset = {name: datasets[cell, name].found[WHOLE] for name in names if (cell, name) in datasets}
     whole: dict[str, Result] = {}
     blanks: list[Standing] = []
     for model in models:
-        found = [by_dataset[cell, name][model] for name in datasets if model in by_dataset.get((cell, name), {})]
-        missing = [name for name in datasets if model not in by_dataset.get((cell, name), {})]
+        found = [by_dataset[name][model] for name in names if model in by_dataset.get(name, {})]
+        missing = [name for name in names if model not in by_dataset.get(name, {})]
         if missing:
             blanks.append(_blank(cell, group, model, found, missing))
             continue
@@ -115,7 +113,9 @@ def _group(
             " ".join(dict.fromkeys(part for result in found for part in result.signature.split(" "))),
             sum((result.shares for result in found), Shares()),
         )
-    return [*_cells(cell, "group", group, S, whole, params), *blanks]
+    # A model without one of the datasets is blank, so where there is a comparison, all datasets are there.
+    compared = [datasets[cell, name] for name in names] if whole else []
+    return [*_cells(cell, "group", group, S, whole, compared, params), *blanks]
 
 
 def _blank(cell: Cell, group: str, model: str, found: Sequence[Result], missing: list[str]) -> Standing:
@@ -135,11 +135,22 @@ def _blank(cell: Cell, group: str, model: str, found: Sequence[Result], missing:
 
 
 def _cells(
-    cell: Cell, scope: Scope, name: str, metric: str, found: Mapping[str, Result], params: RankParams
+    cell: Cell,
+    scope: Scope,
+    name: str,
+    metric: str,
+    found: Mapping[str, Result],
+    compared: Sequence[Dataset],
+    params: RankParams,
+    part: int = WHOLE,
 ) -> list[Standing]:
+    """One row a model; ranks by the difference over ``compared``, of their parts at ``part``."""
+
+    def apart(first: str, second: str) -> bool:
+        return told_apart([dataset.pair(first, second, part) for dataset in compared], params.level)
+
     means = {model: result.mean for model, result in found.items()}
-    draws = {model: result.draws for model, result in found.items() if len(result.draws)}
-    ranks = shared_ranks(means, draws, params.level)
+    ranks = shared_ranks(means, apart)
     rows: list[Standing] = []
     for model, result in found.items():
         bounds = interval(result.draws, params.level)

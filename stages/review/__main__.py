@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from stages.console import run_stage, say
 from stages.review.checkpoint import as_json, awaits_people, message
 from stages.review.params import ReviewParams
 from taxpraben.queue.files import read_decisions
-from taxpraben.queue.intake import Import, accept_unseen, bring_in, export_decisions, import_decisions, set_policy
+from taxpraben.queue.intake import (
+    Import,
+    Unseen,
+    accept_unseen,
+    bring_in,
+    export_decisions,
+    import_decisions,
+    set_policy,
+)
 from taxpraben.queue.policy import Policy, read_policy
 from taxpraben.queue.status import task_status
 from taxpraben.queue.store import Queue, open_queue
@@ -53,8 +62,7 @@ def _review(
     for name, rows in decisions:
         say(_told(name, len(rows), import_decisions(queue, rows)))
     if params.accept_unseen:
-        accepted = accept_unseen(queue, params.accept_unseen)
-        say(f"Accepted by rule, unseen by people ({', '.join(params.accept_unseen)}): {len(accepted)}")
+        say(_told_unseen(params.accept_unseen, accept_unseen(queue, params.accept_unseen)))
     settled = export_decisions(queue)
     write_records(workspace.decisions, Decision, settled)
     statuses = task_status(queue)
@@ -77,7 +85,7 @@ def _review(
 def _set_rules(queue: Queue, params: ReviewParams) -> None:
     with queue.read() as session:
         current = read_policy(session)
-    # The round moves on by itself; the rest is the parameters'.
+    # The round is the queue's own, moved by `taxpraben review next-round`; the rest is the parameters'.
     rules = Policy(
         claim_minutes=params.claim_minutes,
         hand_off=params.hand_off,
@@ -120,6 +128,14 @@ def _told(name: str, rows: int, report: Import) -> str:
         if drafts:
             shown = ", ".join(drafts[:3]) + (", …" if len(drafts) > 3 else "")
             line += f"; {len(drafts)} {what} ({shown})"
+    return line
+
+
+def _told_unseen(methods: Sequence[str], report: Unseen) -> str:
+    line = f"By rule, unseen by people ({', '.join(methods)}): {len(report.accepted)} accepted"
+    if report.rejected:
+        shown = ", ".join(report.rejected[:3]) + (", …" if len(report.rejected) > 3 else "")
+        line += f"; {len(report.rejected)} rejected because the parser failed on them ({shown})"
     return line
 
 

@@ -15,7 +15,8 @@ class ReviewParams(Params):
     Attributes:
         decisions: files of decisions (``.jsonl`` or ``.parquet``) that ship with the corpus; imported in this order.
         complete: ``all``, or the share of each task's drafts that must be settled before the pipeline goes on.
-        accept_unseen: drafts made by these methods are accepted without a person; for quick trials only.
+        accept_unseen: drafts made by these methods are accepted without a person, and parsed ones that failed are
+            rejected with the parser's error; for quick trials only.
         overlap: how many people judge each draft.
         claim_minutes: how long a claim holds.
         hand_off: how many drafts a person is handed at a time (the paper's first hand-off is 20).

@@ -132,7 +132,7 @@ class ModelEntry(Part):
     """One model under test.
 
     Attributes:
-        title: the name in tables (the paper's, for the paper's models).
+        title: the paper's name of the model, shown by ``models list``; standings and the board show the entry's name.
         access: ``api`` for calls, ``weights`` for public weights, ``none`` for baselines.
         size: as published, for example 7B.
         tuning: pretrained or fine-tuned (Table 4), or empty.

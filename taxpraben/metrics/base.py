@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+_PACKAGE = "taxpraben.metrics"
 Kind = Literal["values", "labels", "texts"]
 Compared = Literal["letters", "number", "span", "label", "text"]
 Progress = Callable[[int, int], None]
@@ -63,6 +64,9 @@ class Metric(BaseModel):
         KIND: ``values`` give a value a pair and are averaged; ``labels`` exist over a list of letter answers only;
             ``texts`` give a value a pair of texts.
         WORST: the value of a pair without a candidate.
+        RANGE: the lowest and the highest value; check closes its border to values outside.
+
+    What rank and check need (kind, range, scale) is of the class, so that neither has to know the parameters.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -70,6 +74,7 @@ class Metric(BaseModel):
     KIND: ClassVar[Kind]
     DIRECTION: ClassVar[Literal["higher"]] = "higher"
     WORST: ClassVar[float] = 0.0
+    RANGE: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     @property
     def name(self) -> str:
@@ -89,7 +94,8 @@ class Metric(BaseModel):
         """A score for each pair, in their order."""
         raise NotImplementedError
 
-    def to_unit(self, value: np.ndarray[Any, Any] | float) -> Any:
+    @classmethod
+    def to_unit(cls, value: np.ndarray[Any, Any] | float) -> Any:
         """Means of this metric on the scale from 0 to 1 that dataset scores are made on (appendix F.4)."""
         return value
 
@@ -105,12 +111,32 @@ class Metric(BaseModel):
         return float(np.mean(values)) if values else None
 
 
-@cache
 def metric_names() -> tuple[str, ...]:
     """The names of all metrics: the modules of this package that have a ``METRIC``."""
-    package = __package__ or "taxpraben.metrics"
-    names = [info.name for info in pkgutil.iter_modules(importlib.import_module(package).__path__)]
-    return tuple(name for name in sorted(names) if hasattr(importlib.import_module(f"{package}.{name}"), "METRIC"))
+    return _names(tuple(importlib.import_module(_PACKAGE).__path__))
+
+
+@cache
+def _names(folders: tuple[str, ...]) -> tuple[str, ...]:
+    names = [info.name for info in pkgutil.iter_modules(folders)]
+    return tuple(name for name in sorted(names) if hasattr(importlib.import_module(f"{_PACKAGE}.{name}"), "METRIC"))
+
+
+def metric_class(name: str, where: str = "") -> type[Metric]:
+    """The class of the metric of this name: its kind, range and scale, for which no parameter is needed.
+
+    Args:
+        name: the module's name.
+        where: the file that names it, for the error message.
+
+    Raises:
+        MetricError: no such metric; the message suggests the nearest one.
+    """
+    if name not in metric_names():
+        place = f" in {where}" if where else ""
+        raise MetricError(f"Unknown metric {name!r}{place}{_suggestion(name, metric_names())}")
+    found: type[Metric] = importlib.import_module(f"{_PACKAGE}.{name}").METRIC
+    return found
 
 
 def find_metric(name: str, params: dict[str, Any] | None = None, where: str = "") -> Metric:
@@ -124,16 +150,14 @@ def find_metric(name: str, params: dict[str, Any] | None = None, where: str = ""
     Raises:
         MetricError: no such metric or parameter; the message suggests the nearest one.
     """
-    place = f" in {where}" if where else ""
-    if name not in metric_names():
-        raise MetricError(f"Unknown metric {name!r}{place}{_suggestion(name, metric_names())}")
-    kind: type[Metric] = importlib.import_module(f"{__package__}.{name}").METRIC
+    kind = metric_class(name, where)
     try:
         return kind.model_validate(params or {})
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(step) for step in first["loc"])
         hint = _suggestion(key, tuple(kind.model_fields)) if first["type"] == "extra_forbidden" else ""
+        place = f" in {where}" if where else ""
         raise MetricError(f"Metric {name!r}{place}: parameter {key!r}: {first['msg']}{hint}") from error
 
 

@@ -44,6 +44,8 @@ class BertScore(Metric):
     """
 
     KIND: ClassVar[Kind] = "texts"
+    # A similarity of vectors may fall below 0.
+    RANGE: ClassVar[tuple[float, float]] = (-1.0, 1.0)
 
     model: str = "hfl/chinese-xlnet-base"
     revision: str = ""

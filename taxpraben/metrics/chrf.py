@@ -18,6 +18,7 @@ class Chrf(Metric):
     """
 
     KIND: ClassVar[Kind] = "texts"
+    RANGE: ClassVar[tuple[float, float]] = (0.0, 100.0)
 
     word_order: int = 0
 
@@ -27,7 +28,8 @@ class Chrf(Metric):
         metric.corpus_score(["文"], [["文"]])  # sacrebleu knows the number of references only after scoring
         return f"{self.name}|{metric.get_signature()}"
 
-    def to_unit(self, value: np.ndarray[Any, Any] | float) -> Any:
+    @classmethod
+    def to_unit(cls, value: np.ndarray[Any, Any] | float) -> Any:
         """X / 100."""
         return np.asarray(value) / 100.0
 

@@ -107,6 +107,7 @@ class LabelMetric(Metric):
             return None
         return float(self.from_counts(*counted(*pair_flags(pairs, labels)), len(pairs)))
 
-    def from_counts(self, hits: Floats, golds: Floats, picks: Floats, rows: Floats | float) -> Floats:
+    @classmethod
+    def from_counts(cls, hits: Floats, golds: Floats, picks: Floats, rows: Floats | float) -> Floats:
         """The metric from counts (last axis: the label) of hits, golds and picks, and the number of rows."""
         raise NotImplementedError

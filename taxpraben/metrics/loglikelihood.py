@@ -31,6 +31,7 @@ class LogLikelihood(Metric):
 
     KIND: ClassVar[Kind] = "texts"
     WORST: ClassVar[float] = -10.0
+    RANGE: ClassVar[tuple[float, float]] = (float("-inf"), 0.0)
 
     model: str
     revision: str = ""
@@ -47,7 +48,8 @@ class LogLikelihood(Metric):
             self._network = load_network(self.model, self.revision, architecture)
         return load_tokenizer(self.model, self.revision), self._network
 
-    def to_unit(self, value: np.ndarray[Any, Any] | float) -> Any:
+    @classmethod
+    def to_unit(cls, value: np.ndarray[Any, Any] | float) -> Any:
         """(x + 10) / 10, clipped to 0 and 1."""
         return np.clip((np.asarray(value) + 10.0) / 10.0, 0.0, 1.0)
 

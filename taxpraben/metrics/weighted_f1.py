@@ -8,8 +8,9 @@ from taxpraben.metrics import confusion
 class WeightedF1(confusion.LabelMetric):
     """The mean of the labels' F1, each weighted by how often it is gold."""
 
+    @classmethod
     def from_counts(
-        self, hits: confusion.Floats, golds: confusion.Floats, picks: confusion.Floats, rows: confusion.Floats | float
+        cls, hits: confusion.Floats, golds: confusion.Floats, picks: confusion.Floats, rows: confusion.Floats | float
     ) -> confusion.Floats:
         """The metric from the counts of each label."""
         del rows

@@ -144,24 +144,23 @@ def expire(session: Session, at: str) -> int:
     return len(ended)
 
 
-def release(queue: Queue, work_id: int, actor: str, by_admin: bool = False) -> None:
+def release(queue: Queue, work_id: int, actor: str) -> None:
     """Give a claimed or returned work back; what was typed stays in its history.
 
     Args:
         queue: the queue.
         work_id: the work.
-        actor: its owner, or an admin.
-        by_admin: whether the actor may release what others hold (leave, hand-over).
+        actor: its owner; what others hold is freed by ``hand_over``.
 
     Raises:
-        NotYoursError: it is not the actor's, and the actor is no admin.
+        NotYoursError: it is not the actor's.
         FrozenError: it is settled.
         QueueError: there is nothing to release in its state.
     """
     with queue.write() as session:
         work = find_work(session, work_id)
         _must_not_be_settled(work)
-        if work.person != actor and not by_admin:
+        if work.person != actor:
             raise NotYoursError(f"Work {work_id} is not {actor}'s")
         if work.state not in ("claimed", "returned"):
             raise QueueError(f"Work {work_id} is {work.state}; only claimed and returned work can be given back")

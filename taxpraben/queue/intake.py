@@ -56,6 +56,19 @@ class Import:
     unknown: list[str] = field(default_factory=list)
 
 
+@dataclass
+class Unseen:
+    """What a rule decided without a person: draft ids.
+
+    Attributes:
+        accepted: taken over as drafted.
+        rejected: parsed drafts that failed; the parser's error is the reason.
+    """
+
+    accepted: list[str] = field(default_factory=list)
+    rejected: list[str] = field(default_factory=list)
+
+
 def set_policy(queue: Queue, policy: Policy, actor: str = SYSTEM) -> None:
     """Put the rules of the review in force; what is already handed out keeps its limits."""
     with queue.write() as session:
@@ -242,34 +255,53 @@ def import_decisions(queue: Queue, rows: Iterable[Decision], actor: str = SYSTEM
     return report
 
 
-def accept_unseen(queue: Queue, methods: Sequence[str]) -> list[str]:
-    """Accept by rule, without a person, the open drafts that were made by these methods (``parsed``, ``model``).
+def accept_unseen(queue: Queue, methods: Sequence[str]) -> Unseen:
+    """Decide by rule, without a person, on the open drafts that were made by these methods (``parsed``, ``model``).
 
-    For quick trials only: the annotator of such a decision is ``rule:METHOD``.
-
-    Returns:
-        The draft ids that were accepted.
+    For quick trials only: the annotator of such a decision is ``rule:METHOD``, and any person's ruling takes its place.
+    A draft is accepted as it is. A parsed draft that failed is rejected, for its source holds nothing better and would
+    fail again; a model's failed draft waits for people, because another asking may well succeed.
     """
-    accepted: list[str] = []
+    report = Unseen()
     with queue.write() as session:
         at = queue.now()
-        query = select(Entry).where(Entry.active.is_(True), Entry.state == "open", Entry.method.in_(methods))
+        query = select(Entry).where(
+            Entry.active.is_(True), Entry.state.in_(("open", "rejected")), Entry.method.in_(methods)
+        )
         for entry in session.scalars(query.order_by(Entry.place)):
-            if entry.content is None or session.get(Ruling, entry.draft_id) is not None:
+            decision = _by_rule(entry)
+            held = session.get(Ruling, entry.draft_id)
+            # A failure for another cause than before is told anew, so that equal drafts give equal decisions.
+            if decision is None or (held is not None and not _same_rule_other_reason(held, decision)):
                 continue
-            decision = Decision(
-                draft_id=entry.draft_id,
-                task=entry.task,
-                draft_digest=entry.digest,
-                verdict="accepted",
-                content=Content.model_validate(entry.content),
-                annotator=f"rule:{entry.method}",
-                decided_at=BY_RULE_AT,
-            )
-            record_decision(session, at, entry, decision, SYSTEM, "accepted_by_rule")
-            accepted.append(entry.draft_id)
+            if decision.verdict == "accepted":
+                record_decision(session, at, entry, decision, SYSTEM, "accepted_by_rule")
+                report.accepted.append(entry.draft_id)
+            else:
+                record_decision(session, at, entry, decision, SYSTEM, "rejected_by_rule")
+                report.rejected.append(entry.draft_id)
         note_completion(session, at)
-    return accepted
+    return report
+
+
+def _by_rule(entry: Entry) -> Decision | None:
+    failed = entry.content is None
+    if failed and entry.method != "parsed":
+        return None
+    return Decision(
+        draft_id=entry.draft_id,
+        task=entry.task,
+        draft_digest=entry.digest,
+        verdict="rejected" if failed else "accepted",
+        content=None if failed else Content.model_validate(entry.content),
+        reason=(entry.error.strip() or "the parser found no item") if failed else "",
+        annotator=f"rule:{entry.method}",
+        decided_at=BY_RULE_AT,
+    )
+
+
+def _same_rule_other_reason(held: Ruling, decision: Decision) -> bool:
+    return (held.annotator, held.verdict) == (decision.annotator, decision.verdict) and held.reason != decision.reason
 
 
 def _must_make_sense(row: Decision) -> None:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import delete, select
 
-from taxpraben.queue.audit import log
+from taxpraben.queue.audit import SYSTEM, log
+from taxpraben.queue.claims import hand_over
 from taxpraben.queue.states import ROLES, NotFoundError, QueueError, Role
 from taxpraben.queue.store import Queue
 from taxpraben.queue.tables import Person, SignIn
@@ -75,6 +76,55 @@ def set_password(queue: Queue, name: str, password: str, actor: str) -> None:
         person.password_hash = hashed
         session.execute(delete(SignIn).where(SignIn.name == name))
         log(session, queue.now(), actor, "password_set", name=name)
+
+
+def leave(queue: Queue, name: str, to: str | None = None, actor: str = SYSTEM) -> int:
+    """End somebody's part: they cannot sign in, their sessions end, and what they hold goes on without them.
+
+    What they submitted stays. A checker may still send some of it back to them; leaving once more frees that too.
+
+    Args:
+        queue: the queue.
+        name: who leaves.
+        to: who takes over what they hold; the whole queue by default.
+        actor: who says so.
+
+    Returns:
+        How many works changed hands.
+
+    Raises:
+        NotFoundError: no such person.
+        QueueError: the successor is the same person, or cannot sign in.
+    """
+    with queue.write() as session:
+        person = session.get(Person, name)
+        if person is None:
+            raise NotFoundError(f"Nobody is called {name!r}")
+        successor = session.get(Person, to) if to is not None else None
+        if to is not None and (to == name or successor is None or not successor.active):
+            raise QueueError(f"{to!r} cannot take over from {name!r}: it must be somebody else who may sign in")
+        if person.active:
+            person.active = False
+            log(session, queue.now(), actor, "person_left", name=name, to=to)
+        session.execute(delete(SignIn).where(SignIn.name == name))
+    # After the sessions have ended, so that nothing is claimed behind it.
+    return hand_over(queue, name, to, actor)
+
+
+def come_back(queue: Queue, name: str, actor: str = SYSTEM) -> Member:
+    """Let somebody who left sign in again, with the role and the password they had.
+
+    Raises:
+        NotFoundError: no such person.
+    """
+    with queue.write() as session:
+        person = session.get(Person, name)
+        if person is None:
+            raise NotFoundError(f"Nobody is called {name!r}")
+        if not person.active:
+            person.active = True
+            log(session, queue.now(), actor, "person_came_back", name=name)
+        return Member(person.name, person.role, True)  # type: ignore[arg-type]
 
 
 def _must_be_fit(name: str, role: str, password: str) -> None:

@@ -183,7 +183,11 @@ def close_share(queue: Queue, person: str, actor: str, round_number: int | None 
 
 
 def next_round(queue: Queue, actor: str) -> int:
-    """Open the next round: works submitted from now on belong to it. Returns its number."""
+    """Open the next round: works submitted from now on belong to it. Returns its number.
+
+    Shares of earlier rounds stay to be drawn and closed. An annotator whose share has passed is in the next round
+    anyway; this moves everybody.
+    """
     with queue.write() as session:
         policy = read_policy(session)
         write_policy(session, replace(policy, round=policy.round + 1))

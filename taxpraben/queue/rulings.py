@@ -144,8 +144,7 @@ def settle_if_agreed(session: Session, at: str, entry: Entry, checker: str) -> b
     if any(work.state not in ("submitted", "checked") for work in works):
         show_state(session, entry)
         return False
-    rulings = {(work.verdict, _content_digest(work)) for work in works}
-    if len(rulings) > 1:
+    if len({_ruling_of(work) for work in works}) > 1:
         show_state(session, entry)
         return False
     first = works[0]
@@ -153,8 +152,8 @@ def settle_if_agreed(session: Session, at: str, entry: Entry, checker: str) -> b
     return True
 
 
-def _content_digest(work: Work) -> str:
-    return Content.model_validate(work.content).digest if work.content is not None else ""
+def _ruling_of(work: Work) -> tuple[str, str]:
+    return work.verdict, Content.model_validate(work.content).digest if work.content is not None else ""
 
 
 def _decide(session: Session, at: str, entry: Entry, work: Work, checker: str, act: str, actor: str) -> None:
@@ -238,11 +237,13 @@ def settle(
     content: Content | None = None,
     reason: str = "",
 ) -> None:
-    """An expert's word ends a dispute, whatever state the works are in.
+    """An expert's word ends a dispute: all judgements of a draft are in, and they differ.
+
+    Who judged the draft too may only yield to what somebody else found; their own judgement is for another expert.
 
     Raises:
         FrozenError: the draft is settled already.
-        QueueError: as for ``submit``.
+        QueueError: there is no dispute, the expert would settle their own work, or as for ``submit``.
     """
     with queue.write() as session:
         at = queue.now()
@@ -250,6 +251,16 @@ def settle(
         if entry.state in ("accepted", "rejected"):
             raise FrozenError(f"Draft {draft_id} is {entry.state}; what is settled stays as it is")
         verdict, final = _ruled(entry, verdict, content, reason)
+        works = list(session.scalars(select(Work).where(Work.draft_id == draft_id).with_for_update()))
+        unfinished = not entry.active or any(work.state not in ("submitted", "checked") for work in works)
+        if unfinished or len({_ruling_of(work) for work in works}) < 2:
+            raise QueueError(
+                f"Draft {draft_id} is not disputed: an expert settles only what all have judged, and differently"
+            )
+        of_others = {_ruling_of(work) for work in works if work.person != expert}
+        judged_too = any(work.person == expert for work in works)
+        if judged_too and (verdict, final.digest if final is not None else "") not in of_others:
+            raise QueueError("Nobody settles a dispute with their own judgement; another expert may")
         decision = Decision(
             draft_id=draft_id,
             task=entry.task,

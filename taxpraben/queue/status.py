@@ -82,9 +82,9 @@ def task_status(queue: Queue) -> list[TaskStatus]:
 
 
 def people_status(queue: Queue) -> list[PersonStatus]:
-    """Counts by person, by name; people without work are there with zeros."""
+    """Counts by person, by name; people without work are there with zeros, and who left only while they hold some."""
     with queue.read() as session:
-        people = list(session.scalars(select(Person).where(Person.active.is_(True)).order_by(Person.name)))
+        people = list(session.scalars(select(Person).order_by(Person.name)))
         rows = session.execute(
             select(Work.person, Work.state, func.count())
             .join(Entry, Entry.draft_id == Work.draft_id)
@@ -95,6 +95,7 @@ def people_status(queue: Queue) -> list[PersonStatus]:
     return [
         PersonStatus(person.name, person.role, {state: counts.get((person.name, state), 0) for state in STATES})
         for person in people
+        if person.active or counts.get((person.name, "claimed")) or counts.get((person.name, "returned"))
     ]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -97,26 +97,35 @@ def open_queue(url: str, clock: Callable[[], datetime] = utc_now) -> Queue:
             Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
         engine = create_engine(url, connect_args=_connect_arguments(parsed.get_backend_name()), pool_size=20)
     except (ArgumentError, ModuleNotFoundError) as error:
+        raise StoreError(f"Queue {_place(url)}: {error}; expected sqlite:///FILE or a PostgreSQL URL") from error
+    except ValueError:
+        # Its text quotes what stands where a port should, which is a piece of a password that is not escaped.
         raise StoreError(
-            f"Queue {_without_password(url)}: {error}; expected sqlite:///FILE or a PostgreSQL URL"
-        ) from error
+            "Queue: the address has no number for a port; expected "
+            "postgresql+psycopg://NAME:PASSWORD@HOST:PORT/DATABASE, with '/', ':' and '@' of the password written as "
+            "%2F, %3A and %40"
+        ) from None
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
     queue = Queue(engine=engine, writer=engine.execution_options(queue_writes=True), clock=clock)
     try:
         _migrate(queue)
-    except OperationalError as error:
+    except DBAPIError as error:
         queue.close()
-        raise StoreError(f"Queue {_without_password(url)}: cannot be opened ({error.orig})") from error
+        raise StoreError(f"Queue {_place(url)}: cannot be opened ({error.orig})") from error
     return queue
 
 
-def _without_password(url: str) -> str:
+def _place(url: str) -> str:
+    """Where the database is, for messages: a file's whole address, of a server no more than what holds no password."""
     try:
-        return make_url(url).render_as_string(hide_password=True)
+        parsed = make_url(url)
     except ArgumentError:
         return "address"
+    if parsed.get_backend_name() == "sqlite":
+        return url
+    return f"{parsed.drivername} at {parsed.host or 'this machine'}"
 
 
 def _connect_arguments(backend: str) -> dict[str, Any]:

@@ -5,13 +5,13 @@ from collections.abc import Callable
 import pytest
 from checked_world import MODEL, World, standing
 
-from stages.check.params import PlanParams
 from stages.check.suites import answers, decisions, documents, drafts, items, readings, scores, standings
 from stages.check.suites.answer_form import fields_problem
 from stages.infer.params import InferParams
 from taxpraben.records.base import revise
 from taxpraben.records.field import Field
 from taxpraben.tasks.catalog import find_task, load_catalog
+from taxpraben.workspace import PlanParams
 
 SCQ = find_task("TaxSCQ")
 Columns = list[dict[str, object]]
@@ -354,9 +354,11 @@ def test_a_models_plan_is_the_stages_then_its_groups_then_its_own() -> None:
 
 
 def test_the_plan_that_check_expects_is_the_plan_that_infer_keeps() -> None:
-    theirs, ours = InferParams(), PlanParams()
-    assert (ours.settings, ours.runs, ours.items_per_task) == (theirs.settings, theirs.runs, theirs.items_per_task)
-    assert set(PlanParams.model_fields) <= set(InferParams.model_fields)
+    section = {"runs": 3, "temperature": 0.0, "overrides": {"baseline": {"items_per_task": 2, "new_tokens": 48}}}
+    theirs, ours = (kind.model_validate(section).of_model("random", "baseline") for kind in (InferParams, PlanParams))
+    assert theirs.model_dump(include=set(PlanParams.model_fields)) == ours.model_dump()
+    # A changed default of the stage must be the one that is checked: it stands once.
+    assert not set(PlanParams.model_fields) - {"overrides"} & set(InferParams.__annotations__)
 
 
 @pytest.mark.parametrize(

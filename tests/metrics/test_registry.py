@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import taxpraben.metrics as package
-from taxpraben.metrics import MetricError, Pair, find_metric, metric_names
-from taxpraben.metrics.base import metric_names as cached_names
+from taxpraben.metrics import MetricError, Pair, find_metric, metric_class, metric_names
 from taxpraben.tasks.catalog import load_catalog
 
 EXPECTED = {
@@ -76,10 +75,14 @@ def test_a_metric_is_added_by_one_module(tmp_path: Path, monkeypatch: pytest.Mon
         encoding="utf-8",
     )
     monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path)])
-    cached_names.cache_clear()
-    try:
-        metric = find_metric("length_ratio")
-        assert metric.aggregate([Pair(reference="四个字呢", candidate="两字", compared="text")]) == 0.5
-        assert metric.signature() == "length_ratio"
-    finally:
-        cached_names.cache_clear()
+    metric = find_metric("length_ratio")
+    assert metric.aggregate([Pair(reference="四个字呢", candidate="两字", compared="text")]) == 0.5
+    assert metric.signature() == "length_ratio"
+
+
+def test_kind_range_and_scale_need_no_parameter() -> None:
+    likelihood = metric_class("likelihood")
+    assert (likelihood.KIND, likelihood.RANGE, likelihood.to_unit(-4.0)) == ("texts", (float("-inf"), 0.0), 0.6)
+    for name in metric_names():
+        kind = metric_class(name)
+        assert kind.RANGE[0] <= kind.WORST <= kind.RANGE[1], name

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+import uvicorn
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 from portal_samples import Browser, draft_of, fill, hidden, sign_in
+from typer.testing import CliRunner
 
+from cli.main import app as taxpraben
 from portal.access import ACCESS
 from portal.app import ROUTERS
 from portal.routes.signing import local_path
@@ -77,6 +82,27 @@ def test_the_session_cookie_is_kept_from_scripts_and_other_sites(app: FastAPI) -
     cookie = next(each for each in reply.headers.get_list("set-cookie") if each.startswith("taxpraben_session"))
     assert "HttpOnly" in cookie
     assert "SameSite=lax" in cookie
+
+
+def test_behind_tls_the_portal_sets_cookies_that_go_over_https_only(
+    root: Path, peopled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(peopled, root / "elsewhere.sqlite")
+    monkeypatch.setenv("TAXPRABEN_QUEUE_URL", f"sqlite:///{root / 'elsewhere.sqlite'}")
+    monkeypatch.chdir(root)
+    served: list[FastAPI] = []
+    monkeypatch.setattr(uvicorn, "run", lambda app, **_options: served.append(app))
+    for options in ([], ["--secure-cookies"]):
+        assert CliRunner().invoke(taxpraben, ["portal", *options]).exit_code == 0
+    cookies = []
+    for made in served:
+        client = TestClient(made, base_url="https://portal.example")
+        token = hidden(client.get("/sign-in").text, "token")
+        data = {"token": token, "name": "admin-1", "password": "correct horse"}  # known in the database named above
+        reply = client.post("/sign-in", data=data, follow_redirects=False)
+        cookies += [each for each in reply.headers.get_list("set-cookie") if each.startswith("taxpraben_session")]
+        made.state.queue.close()
+    assert ["secure" in cookie.lower() for cookie in cookies] == [False, True]
 
 
 def test_a_name_is_blocked_for_a_while_after_eight_wrong_passwords(app: FastAPI) -> None:

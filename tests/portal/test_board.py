@@ -68,6 +68,31 @@ def test_shared_ranks_are_marked() -> None:
     assert table.rows[1].cell(next(each for each in board.datasets if each.name == "TaxSCQ")).rank_text == "=1"
 
 
+def test_a_mean_on_fewer_items_than_another_of_its_column_says_so() -> None:
+    rows = [
+        standing("hare", "TaxSCQ", 0.6, "dataset", items=20),
+        standing("fox", "TaxSCQ", 0.9, "dataset", items=2),
+        standing("fox", "TaxSCQ", 0.9, "dataset", items=2, protocol="strict"),
+        standing("tortoise", "TaxSCQ", None, "dataset", items=1),
+    ]
+    board = make_board(rows, TASKS)
+    table = board.table("zero-shot", "aligned")
+    assert table is not None
+    assert {row.model: row.cell(board.datasets[0]).items_text for row in table.rows} == {
+        "fox": "2/20", "hare": "", "tortoise": "",
+    }  # fmt: skip
+    assert board.uneven
+    assert not make_board(rows[:1], TASKS).uneven
+
+
+def test_the_board_page_shows_how_many_items_where_models_differ(app, root: Path) -> None:
+    rows = [standing(model, "TaxSCQ", 0.6, "dataset", items=items) for model, items in (("hare", 20), ("fox", 2))]
+    write_records(root / "data/trial/standings.parquet", Standing, rows)
+    html = TestClient(app).get("/board?view=datasets").text
+    assert ">2/20</span>" in html
+    assert "只比较两个模型共同的题" in html
+
+
 def test_the_cost_of_the_form_is_aligned_minus_strict() -> None:
     board = make_board(ROWS, TASKS)
     table = board.table("zero-shot", "aligned")

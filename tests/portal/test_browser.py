@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import threading
 import time
@@ -24,17 +23,6 @@ from taxpraben.records.standing import Standing
 
 pytestmark = pytest.mark.browser
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or ""
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
 
 @pytest.fixture
 def address(app: FastAPI) -> Iterator[str]:
@@ -52,24 +40,18 @@ def address(app: FastAPI) -> Iterator[str]:
 
 
 @pytest.fixture
-def page(address: str) -> Iterator[object]:
-    if not CHROMIUM:
-        pytest.skip("no Chromium on this machine")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        opened = browser.new_context(viewport={"width": 1366, "height": 768}).new_page()
-        faults: list[str] = []
-        opened.on("pageerror", lambda error: faults.append(str(error)))
-        opened.goto(address)
-        opened.keyboard.type("annotator-1")
-        opened.keyboard.press("Tab")
-        opened.keyboard.type(PASSWORD)
-        opened.keyboard.press("Enter")
-        opened.wait_for_url("**/queue")
-        yield opened
-        browser.close()
+def page(chromium, address: str) -> Iterator[object]:
+    opened = chromium.new_context(viewport={"width": 1366, "height": 768}).new_page()
+    faults: list[str] = []
+    opened.on("pageerror", lambda error: faults.append(str(error)))
+    opened.goto(address)
+    opened.keyboard.type("annotator-1")
+    opened.keyboard.press("Tab")
+    opened.keyboard.type(PASSWORD)
+    opened.keyboard.press("Enter")
+    opened.wait_for_url("**/queue")
+    yield opened
+    opened.context.close()  # before the server goes, which waits for its connections
     assert faults == []
 
 

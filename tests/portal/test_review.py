@@ -186,6 +186,38 @@ def test_an_expert_adopts_one_of_two_judgements(app: FastAPI, as_role: Callable[
     assert [(row.verdict, row.annotator) for row in export_decisions(queue)] == [("rejected", "expert-1")]
 
 
+def test_an_expert_cannot_adopt_their_own_submitted_work_past_the_spot_check(
+    as_role: Callable[[str], Browser], queue: Queue
+) -> None:
+    fill(queue, [draft_of("TaxQA")], spot_checks=5)
+    expert, admin = as_role("expert"), as_role("admin")
+    work = take(expert)
+    expert.post(f"/work/{work}/judge", {"act": "accept", "version": "0"})
+    assert f"/checks/{work}/adopt" not in expert.get(f"/checks/{work}").text
+    for browser in (expert, admin):  # not even another's word passes over the check: nothing is disputed
+        reply = browser.post(f"/checks/{work}/adopt")
+        assert reply.status_code == 400
+        assert "not disputed" in reply.text
+    assert export_decisions(queue) == []
+
+
+def test_an_expert_who_judged_a_disputed_draft_is_offered_the_others_judgement_only(
+    as_role: Callable[[str], Browser], queue: Queue
+) -> None:
+    fill(queue, [draft_of("TaxQA")], overlap=2)
+    expert, other = as_role("expert"), as_role("annotator")
+    own, theirs = take(expert), take(other)
+    expert.post(f"/work/{own}/judge", {"act": "accept", "version": "0"})
+    other.post(f"/work/{theirs}/judge", {"act": "reject", "reject_reason": "重复", "version": "0"})
+    html = expert.get(f"/checks/{own}").text
+    assert f"/checks/{own}/adopt" not in html
+    assert f"/checks/{theirs}/adopt" in html
+    assert expert.post(f"/checks/{own}/adopt").status_code == 400
+    assert f"/checks/{own}/adopt" in as_role("admin").get(f"/checks/{own}").text
+    expert.post(f"/checks/{theirs}/adopt")
+    assert [(row.verdict, row.annotator) for row in export_decisions(queue)] == [("rejected", "expert-1")]
+
+
 def test_the_pages_speak_english_when_asked(annotator: Browser) -> None:
     annotator.get("/language/en?onward=/queue")
     assert "My queue" in annotator.get("/queue").text

@@ -1,8 +1,6 @@
 """The board in Chromium: nothing leaves, tabs choose, columns sort, it fits a phone."""
 
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -10,13 +8,7 @@ from stages.console import run_stage
 from stages.publish import __main__ as stage
 from taxpraben.workspace import Workspace
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
-
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(not CHROMIUM.exists(), reason="no Chromium at /usr/bin/chromium")]
+pytestmark = pytest.mark.browser
 
 
 class Opened:
@@ -38,19 +30,14 @@ class Opened:
 
 
 @pytest.fixture
-def opened(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
-    from playwright.sync_api import sync_playwright
-
+def opened(chromium, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Opened:
     monkeypatch.chdir(workspace.root)
     monkeypatch.setattr(sys, "argv", ["stages.publish"])
     with pytest.raises(SystemExit):
         run_stage(stage.main)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        found = Opened(browser.new_page(viewport={"width": 1366, "height": 768}))
-        found.page.goto((workspace.site / "index.html").as_uri())
-        yield found
-        browser.close()
+    found = Opened(chromium.new_page(viewport={"width": 1366, "height": 768}))
+    found.page.goto((workspace.site / "index.html").as_uri())
+    return found
 
 
 def test_the_board_asks_for_itself_only_and_its_console_is_silent(opened: Opened) -> None:

@@ -74,6 +74,16 @@ def table_rows(html: str, section: str) -> dict[str, list[str]]:
     return {row[0]: row[1:] for row in cells.rows}
 
 
+def test_a_mean_on_fewer_items_says_so_beside_it_and_above_the_table() -> None:
+    fewer = [revise(row, items=2) if row.model == "small-chat" else row for row in standings()]
+    html = page(fewer)
+    cells = table_rows(html, "zero-shot-aligned")
+    assert all("2/20" in cells["small-chat"][column] for column in (0, 1))
+    assert "2/20" not in "".join(cells["lead"])
+    assert "over the items that both answered" in html
+    assert "over the items that both answered" not in page(standings())
+
+
 def test_the_board_shows_a_table_for_each_setting_and_protocol_with_groups_and_all_datasets() -> None:
     html = page(standings())
     assert re.findall(r'<section class="board"[^>]* id="([^"]+)"', html) == [

@@ -10,10 +10,11 @@ from queue_samples import Clock, content, fill
 
 from taxpraben.queue.audit import history
 from taxpraben.queue.claims import claim, claim_work, extend, hand_over, release, reopen_skipped
+from taxpraben.queue.people import come_back, create_person, find_session, leave, open_session, verify
 from taxpraben.queue.pieces import open_piece
-from taxpraben.queue.rulings import skip, submit
+from taxpraben.queue.rulings import check, skip, submit
 from taxpraben.queue.states import NotYoursError, QueueError
-from taxpraben.queue.status import task_status
+from taxpraben.queue.status import people_status, task_status
 from taxpraben.queue.store import Queue
 from taxpraben.queue.texts import latest_text, save
 
@@ -134,3 +135,36 @@ def test_open_items_of_someone_on_leave_go_to_a_colleague(queue: Queue) -> None:
     submit(queue, taken[0], "a01", "accepted")
     assert hand_over(queue, "a01", "a02", "admin") == 2
     assert [open_piece(queue, work).person for work in taken] == ["a01", "a02", "a02"]
+
+
+def test_who_leaves_cannot_sign_in_and_what_they_hold_is_free_again(queue: Queue) -> None:
+    create_person(queue, "a01", "annotator", "long enough")
+    token = open_session(queue, "a01")
+    fill(queue, 3, spot_checks=5)
+    taken = claim(queue, "a01", count=2)
+    submit(queue, taken[0], "a01", "accepted")
+    assert leave(queue, "a01") == 1
+    assert find_session(queue, token) is None
+    assert verify(queue, "a01", "long enough") is None
+    assert [open_piece(queue, work).state for work in taken] == ["submitted", "open"]
+    check(queue, taken[0], "c01", False, "金额抄错")  # comes back to somebody who is gone
+    assert [person.states["returned"] for person in people_status(queue)] == [1]
+    assert leave(queue, "a01") == 1
+    assert people_status(queue) == []
+    assert claim(queue, "a02", count=5) == [1, 2, 3]
+    come_back(queue, "a01")
+    assert verify(queue, "a01", "long enough") is not None
+
+
+def test_only_somebody_who_may_sign_in_takes_over_from_who_leaves(queue: Queue) -> None:
+    for name in ("a01", "a02"):
+        create_person(queue, name, "annotator", "long enough")
+    fill(queue, 1)
+    (work,) = claim(queue, "a01")
+    for nobody in ("a01", "a09"):
+        with pytest.raises(QueueError, match="take over"):
+            leave(queue, "a01", nobody)
+    assert leave(queue, "a01", "a02") == 1
+    assert open_piece(queue, work).person == "a02"
+    with pytest.raises(QueueError, match="take over"):
+        leave(queue, "a02", "a01")

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from queue_samples import DOCUMENT, Clock, content, draft, fill
 
+from taxpraben.queue.audit import history
 from taxpraben.queue.claims import claim
 from taxpraben.queue.files import SheetRow, import_file, write_decisions, write_sheet
-from taxpraben.queue.intake import accept_unseen, bring_in, export_decisions, import_decisions, set_policy
+from taxpraben.queue.intake import Unseen, accept_unseen, bring_in, export_decisions, import_decisions, set_policy
 from taxpraben.queue.policy import Policy
 from taxpraben.queue.rulings import submit
 from taxpraben.queue.states import QueueError
@@ -19,6 +20,7 @@ from taxpraben.queue.store import Queue, open_queue
 from taxpraben.queue.texts import texts
 from taxpraben.records.base import read_jsonl, revise, write_jsonl
 from taxpraben.records.decision import Decision
+from taxpraben.records.draft import Draft
 
 
 def decision(number: int, verdict: str = "accepted", answer: str = "应当补缴税款。", hour: int = 8) -> Decision:
@@ -164,10 +166,51 @@ def test_a_sheet_filled_in_offline_comes_back_as_decisions(queue: Queue, tmp_pat
 
 def test_what_a_rule_accepted_gives_way_to_any_person(queue: Queue) -> None:
     fill(queue, 2)
-    assert len(accept_unseen(queue, ["model"])) == 2
-    assert accept_unseen(queue, ["model"]) == []
+    assert len(accept_unseen(queue, ["model"]).accepted) == 2
+    assert accept_unseen(queue, ["model"]) == Unseen()
     import_decisions(queue, [decision(1, "rejected")])
     assert [(row.annotator, row.verdict) for row in export_decisions(queue)] == [
         ("rule:model", "accepted"),
         ("a01", "rejected"),
     ]
+
+
+def parsed(number: int, error: str = "") -> Draft:
+    return revise(draft(number, status="failed" if error else "drafted"), method="parsed", error=error)
+
+
+def test_a_rule_rejects_parsed_drafts_that_failed_for_the_parsers_reason_and_nothing_waits(queue: Queue) -> None:
+    bring_in(queue, [parsed(0), parsed(1, "答案缺失")], [DOCUMENT])
+    assert accept_unseen(queue, ["parsed"]) == Unseen(accepted=[draft(0).draft_id], rejected=[draft(1).draft_id])
+    assert [(row.verdict, row.annotator, row.reason, row.draft_digest) for row in export_decisions(queue)] == [
+        ("accepted", "rule:parsed", "", content().digest),
+        ("rejected", "rule:parsed", "答案缺失", ""),
+    ]
+    assert task_status(queue)[0].waiting == 0
+    assert history(queue, draft(1).draft_id)[-1].act == "rejected_by_rule"
+
+
+def test_a_failed_draft_of_a_model_waits_for_people_under_any_rule(queue: Queue) -> None:
+    bring_in(queue, [draft(0, status="failed")], [DOCUMENT])
+    assert accept_unseen(queue, ["parsed", "model"]) == Unseen()
+    assert task_status(queue)[0].waiting == 1
+
+
+def test_a_persons_later_ruling_wins_over_a_rejection_by_rule(queue: Queue) -> None:
+    bring_in(queue, [parsed(0, "答案缺失")], [DOCUMENT])
+    accept_unseen(queue, ["parsed"])
+    fix = revise(decision(0, "fixed", "补写的答案。"), draft_digest="")
+    assert import_decisions(queue, [fix]).imported == [fix.draft_id]
+    bring_in(queue, [parsed(0, "答案缺失")], [DOCUMENT])
+    assert accept_unseen(queue, ["parsed"]) == Unseen()
+    assert export_decisions(queue) == [fix]
+
+
+def test_a_rejection_by_rule_follows_the_parser(queue: Queue) -> None:
+    for error in ("答案缺失", "选项不足两个"):
+        bring_in(queue, [parsed(0, error)], [DOCUMENT])
+        assert accept_unseen(queue, ["parsed"]).rejected == [draft(0).draft_id]
+        assert [row.reason for row in export_decisions(queue)] == [error]
+    bring_in(queue, [parsed(0)], [DOCUMENT])
+    assert accept_unseen(queue, ["parsed"]).accepted == [draft(0).draft_id]
+    assert [row.verdict for row in export_decisions(queue)] == ["accepted"]

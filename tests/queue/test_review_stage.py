@@ -12,10 +12,14 @@ from queue_samples import DOCUMENT, content, draft
 from stages.console import run_stage
 from stages.review.__main__ import main
 from stages.review.params import ReviewParams
-from taxpraben.records.base import read_records, write_jsonl, write_records
+from taxpraben.queue.policy import read_policy
+from taxpraben.queue.rounds import next_round
+from taxpraben.queue.store import open_queue
+from taxpraben.records.base import read_records, revise, write_jsonl, write_records
 from taxpraben.records.decision import Decision
 from taxpraben.records.document import Document
 from taxpraben.records.draft import Draft
+from taxpraben.workspace import open_workspace
 
 
 def decision(number: int) -> Decision:
@@ -126,3 +130,36 @@ def test_what_is_left_out_of_a_file_of_decisions_is_said(workspace: Path, capsys
 def test_a_share_that_is_none_is_refused(share: object) -> None:
     with pytest.raises(ValueError, match="complete"):
         ReviewParams.model_validate({"complete": share})
+
+
+def test_one_unusable_question_does_not_hold_up_a_set_that_is_taken_by_rule(
+    workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drafts = [revise(draft(0), method="parsed"), revise(draft(3, status="failed"), method="parsed")]
+    write_records(workspace / "data/trial/drafts/TaxQA.parquet", Draft, drafts)
+    set_params(workspace, accept_unseen=["parsed"], complete="all")
+    assert run() == 0
+    said = capsys.readouterr().err
+    assert "(parsed): 1 accepted; 1 rejected because the parser failed on them (TaxQA-000000000003)" in said
+    rows = read_records(workspace / "data/trial/decisions.parquet", Decision)
+    assert [(row.verdict, row.annotator) for row in rows] == [("accepted", "rule:parsed"), ("rejected", "rule:parsed")]
+
+
+def test_the_stage_uses_the_database_that_the_environment_names_and_does_not_say_where(
+    workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TAXPRABEN_QUEUE_URL", f"sqlite:///{tmp_path / 'elsewhere' / 'q.sqlite'}")
+    assert run() == 3
+    assert (tmp_path / "elsewhere/q.sqlite").exists()
+    assert not list((workspace / "data/trial").glob("queue.sqlite*"))
+    assert "elsewhere" not in capsys.readouterr().err
+
+
+def test_the_round_that_a_checker_opened_outlasts_the_next_run_of_the_stage(workspace: Path) -> None:
+    run()
+    queue = open_queue(open_workspace().queue_url)
+    assert next_round(queue, "c01") == 2
+    run()
+    with queue.read() as session:
+        assert read_policy(session).round == 2
+    queue.close()

@@ -9,7 +9,7 @@ from taxpraben.queue.claims import claim
 from taxpraben.queue.events import COMPLETED, DATASET_COMPLETED, mark_delivered, pending_events
 from taxpraben.queue.intake import export_decisions
 from taxpraben.queue.pieces import disputed_drafts, open_piece, pieces_to_check
-from taxpraben.queue.rounds import close_share, draw, draw_samples
+from taxpraben.queue.rounds import close_share, draw, draw_samples, next_round
 from taxpraben.queue.rulings import check, settle, submit
 from taxpraben.queue.states import FrozenError, QueueError
 from taxpraben.queue.store import Queue
@@ -137,3 +137,43 @@ def test_drafts_that_come_later_are_announced_when_they_are_settled_too(queue: Q
     assert {event.event_id for event in pending_events(queue)} == first
     hand_in(queue, "a01", 1)
     assert len({event.event_id for event in pending_events(queue)} - first) == 2
+
+
+def test_the_next_round_holds_what_is_submitted_from_then_on_and_leaves_the_last_one_open(queue: Queue) -> None:
+    fill(queue, 4, spot_checks=1)
+    hand_in(queue, "a01", 2)
+    assert next_round(queue, "c01") == 2
+    later = hand_in(queue, "a01", 2)
+    assert [open_piece(queue, work).round for work in later] == [2, 2]
+    assert [one.round for one in draw_samples(queue, "c01")] == [1, 2]
+
+
+def test_an_expert_cannot_settle_what_is_not_disputed_and_so_pass_over_the_spot_check(queue: Queue) -> None:
+    fill(queue, 2, spot_checks=5)
+    (own,) = hand_in(queue, "e01", 1)
+    for draft_id in (open_piece(queue, own).draft_id, "TaxQA-000000000001"):  # submitted; open
+        with pytest.raises(QueueError, match="not disputed"):
+            settle(queue, draft_id, "e01", "accepted")
+    assert export_decisions(queue) == []
+    assert open_piece(queue, own).state == "submitted"
+
+
+def test_a_draft_that_one_of_two_has_yet_to_judge_is_not_disputed(queue: Queue) -> None:
+    fill(queue, 1, overlap=2)
+    hand_in(queue, "a01", 1)
+    claim(queue, "a02")
+    with pytest.raises(QueueError, match="not disputed"):
+        settle(queue, "TaxQA-000000000000", "e01", "accepted")
+
+
+def test_an_expert_who_judged_too_may_yield_and_not_prevail(queue: Queue) -> None:
+    fill(queue, 1, overlap=2)
+    hand_in(queue, "e01", 1)
+    (other,) = claim(queue, "a01")
+    submit(queue, other, "a01", "rejected", reason="依据已废止")
+    draft_id = open_piece(queue, other).draft_id
+    for verdict, fixed in (("accepted", None), ("fixed", content("第三种说法。"))):
+        with pytest.raises(QueueError, match="own judgement"):
+            settle(queue, draft_id, "e01", verdict, fixed)
+    settle(queue, draft_id, "e01", "rejected", reason="依据已废止")
+    assert [(row.verdict, row.annotator) for row in export_decisions(queue)] == [("rejected", "e01")]

@@ -88,3 +88,22 @@ def test_a_session_ends_by_time_by_signing_out_and_by_a_new_password(queue: Queu
     fourth = open_session(queue, "a01")
     clock.move(13 * 60)
     assert find_session(queue, fourth) is None
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql+psycopg://u:geheim@127.0.0.1:1/db",
+        "postgresql+psycopg://u@127.0.0.1:1/db?password=geheim",
+        "postgresql+psycopg://u:pw@127.0.0.1:1/db?nonsense=geheim",
+        "postgresql+psycopg://u:geheim/xy@127.0.0.1/db",
+        "postgresql+psycopg://u:12/geheim@127.0.0.1/db",
+        "nosuch://u:geheim@127.0.0.1/db",
+        "postgresql geheim",
+    ],
+)
+def test_an_address_that_does_not_work_is_one_clear_line_without_its_password(url: str) -> None:
+    with pytest.raises(StoreError) as failed:
+        open_queue(url)
+    assert str(failed.value).startswith("Queue")
+    assert "geheim" not in str(failed.value)

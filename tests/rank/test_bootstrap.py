@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stages.rank.bootstrap import draw_weights, interval, shared_ranks, tells_apart
+from stages.rank.bootstrap import draw_weights, interval, leads, shared_ranks
+from stages.rank.pairing import told_apart
 
 
 def test_draws_hold_as_many_items_as_there_are_and_repeat_by_seed() -> None:
@@ -29,16 +30,17 @@ def test_interval_of_a_mean_agrees_with_the_normal_one() -> None:
 
 
 def test_equal_models_share_a_rank_and_the_next_takes_its_place_in_the_list() -> None:
-    means = {"a": 0.5, "b": 0.5, "c": 0.2}
-    draws = {"a": np.full(9, 0.5), "b": np.full(9, 0.5), "c": np.full(9, 0.2)}
-    assert shared_ranks(means, draws, 0.95) == {"a": 1, "b": 1, "c": 3}
+    assert shared_ranks({"a": 0.5, "b": 0.5, "c": 0.2}, lambda _, __: True) == {"a": 1, "b": 1, "c": 3}
 
 
 def test_models_that_the_interval_cannot_tell_apart_share_a_rank() -> None:
     generator = np.random.default_rng(0)
     noise = generator.normal(0, 0.05, 2000)
     draws = {"a": 0.50 + noise, "b": 0.49 + generator.normal(0, 0.05, 2000), "c": 0.3 + noise}
-    assert shared_ranks({"a": 0.50, "b": 0.49, "c": 0.3}, draws, 0.95) == {"a": 1, "b": 1, "c": 3}
+    ranks = shared_ranks(
+        {"a": 0.50, "b": 0.49, "c": 0.3}, lambda first, second: leads(draws[first], draws[second], 0.95)
+    )
+    assert ranks == {"a": 1, "b": 1, "c": 3}
 
 
 def test_paired_difference_tells_apart_what_single_intervals_would_not() -> None:
@@ -48,8 +50,10 @@ def test_paired_difference_tells_apart_what_single_intervals_would_not() -> None
     assert first is not None
     assert second is not None
     assert first[0] < second[1]
-    assert tells_apart(better, worse, 0.95)
+    assert leads(better, worse, 0.95)
+    assert not leads(worse, better, 0.95)
 
 
-def test_without_draws_only_equal_means_share() -> None:
-    assert shared_ranks({"a": 0.5, "b": 0.5, "c": 0.4}, {}, 0.95) == {"a": 1, "b": 1, "c": 3}
+def test_without_draws_the_means_decide_save_where_nothing_is_common() -> None:
+    assert told_apart([(np.zeros(0), np.zeros(0))], 0.95)
+    assert not told_apart([(np.zeros(0), np.zeros(0)), None], 0.95)

@@ -17,7 +17,7 @@ from stages.rank.paper import (
     read_table_g,
     report,
 )
-from taxpraben.metrics import find_metric
+from taxpraben.metrics import metric_class
 from taxpraben.tasks.catalog import load_catalog
 
 ROOT = Path(__file__).parents[2] / "data" / "reference"
@@ -31,7 +31,7 @@ FAULTS = {
 
 
 def test_224_of_228_cells_of_table_6_follow_from_table_g_and_the_four_others_are_these() -> None:
-    means = rank_published(read_table_g(ROOT / TABLE_G), TASKS, find_metric)
+    means = rank_published(read_table_g(ROOT / TABLE_G), TASKS, metric_class)
     differences = compare_published(means, read_table_6(ROOT / TABLE_6))
     assert len(differences) == 228
     assert {(each.setting, each.group, each.model) for each in differences if not each.agrees} == FAULTS
@@ -46,14 +46,14 @@ def test_printed_check_names_the_four_cells() -> None:
 
 def test_group_without_one_of_its_datasets_is_left_out() -> None:
     rows = [row for row in read_table_g(ROOT / TABLE_G) if row.dataset != "TaxPlan"]
-    groups = {group for _, group, _ in rank_published(rows, TASKS, find_metric)}
+    groups = {group for _, group, _ in rank_published(rows, TASKS, metric_class)}
     assert groups == {"KM", "KU", "CLS", "GEN"}  # KA, REA and overall hold TaxPlan
 
 
 def test_dataset_that_lacks_a_metric_is_named() -> None:
     rows = [Published("zero-shot", "TaxRecite", "BERTScore", "M", 0.5)]
     with pytest.raises(PaperTableError, match="TaxRecite lacks 'BARTScore'"):
-        rank_published(rows, TASKS, find_metric)
+        rank_published(rows, TASKS, metric_class)
 
 
 def test_missing_or_malformed_table_is_named_with_a_remedy(tmp_path: Path) -> None:

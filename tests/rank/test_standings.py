@@ -13,20 +13,17 @@ from sklearn.metrics import f1_score
 from stages.rank.columns import from_table
 from stages.rank.datasets import RankError
 from stages.rank.params import RankParams
-from stages.rank.standings import format_costs, members, rank
-from taxpraben.metrics import Metric, find_metric
+from stages.rank.shown import standings_text
+from stages.rank.standings import format_costs, rank
+from taxpraben.metrics import metric_class
 from taxpraben.records.score import Score
 from taxpraben.records.standing import Standing
 from taxpraben.tasks.catalog import find_task, load_catalog
+from taxpraben.tasks.groups import members
 from taxpraben.tasks.spec import TaskSpec
 
 TASKS = [task for task in load_catalog().values() if task.domain == "tax"]
 PARAMS = RankParams(draws=100, seed=5)
-
-
-def metric_of(name: str) -> Metric:
-    """A metric without parameters."""
-    return find_metric(name, {"model": "none"} if name == "likelihood" else {})
 
 
 def row(task: str, metric: str, value: float | None, **more: Any) -> Score:
@@ -46,7 +43,7 @@ def standings(
 ) -> dict[tuple[str, str, str, str], Standing]:
     """The aligned zero-shot standings of these rows by scope, name, metric and model."""
     table = pa.Table.from_pylist([one.model_dump() for one in rows], schema=Score.arrow_schema())
-    found = rank(from_table(table), models, tasks, metric_of, substitute or {}, PARAMS, lambda _: None)
+    found = rank(from_table(table), models, tasks, metric_class, substitute or {}, PARAMS, lambda _: None)
     return {(one.scope, one.name, one.metric, one.model): one for one in found if one.protocol == "aligned"}
 
 
@@ -217,6 +214,73 @@ def test_models_with_other_items_are_ranked_on_their_own_items() -> None:
     found = standings(rows, [find_task("TaxCalc")], ("m", "n"))
     assert found["dataset", "TaxCalc", "S", "m"].items == 4
     assert (found["dataset", "TaxCalc", "S", "n"].items, found["dataset", "TaxCalc", "S", "n"].mean) == (1, 0.0)
+
+
+def calc_rows(model: str, values: dict[int, float]) -> list[Score]:
+    """TaxCalc rows of a model: values by number of the item."""
+    return [row("TaxCalc", "exact_match", value, item_id=f"i{n:02d}", model=model) for n, value in values.items()]
+
+
+def test_ranks_are_decided_over_common_items_only() -> None:
+    # Over its 20 items m is at 0.9, over the 10 that n answered too both are right and wrong alike.
+    answered = {n: float(n not in (0, 1)) for n in range(20)}
+    rows = [*calc_rows("m", answered), *calc_rows("n", {n: answered[n] for n in range(10)})]
+    found = standings(rows, [find_task("TaxCalc")], ("m", "n"))
+    cells = {model: found["dataset", "TaxCalc", "S", model] for model in "mn"}
+    assert [(cell.mean, cell.items, cell.rank) for cell in cells.values()] == [(0.9, 20, 1), (0.8, 10, 1)]
+
+
+def test_a_higher_mean_from_easier_items_does_not_rank_above_the_better_model() -> None:
+    # On the 10 common items n is right and m wrong; m's mean is higher by the 30 others, so neither leads the other.
+    rows = [
+        *calc_rows("m", {n: float(n >= 10) for n in range(40)}),
+        *calc_rows("n", {**dict.fromkeys(range(10), 1.0), **dict.fromkeys(range(40, 60), 0.0)}),
+    ]
+    found = standings(rows, [find_task("TaxCalc")], ("m", "n"))
+    assert [found["dataset", "TaxCalc", "S", model].rank for model in "mn"] == [1, 1]
+
+
+def test_models_without_common_items_cannot_be_told_apart() -> None:
+    rows = [*calc_rows("m", dict.fromkeys(range(10), 1.0)), *calc_rows("n", dict.fromkeys(range(10, 20), 0.0))]
+    found = standings(rows, [find_task("TaxCalc")], ("m", "n"))
+    for metric, scope in (("S", "dataset"), ("exact_match", "metric")):
+        assert [found[scope, "TaxCalc", metric, model].rank for model in "mn"] == [1, 1]
+    common = [*rows, *calc_rows("n", dict.fromkeys(range(10), 0.0))]
+    told = standings(common, [find_task("TaxCalc")], ("m", "n"))
+    assert [told["dataset", "TaxCalc", "S", model].rank for model in "mn"] == [1, 2]
+
+
+def test_label_metrics_are_compared_over_common_items_too() -> None:
+    golds = "ABCD" * 5
+    rows = [*label_rows(golds, golds), *label_rows(golds[:8], golds[1:8] + "A", model="n")]
+    found = standings(rows, [find_task("TaxSCQ")], ("m", "n"))
+    assert [found["metric", "TaxSCQ", "macro_f1", model].rank for model in "mn"] == [1, 2]
+
+
+def test_a_group_is_not_told_apart_where_one_of_its_datasets_has_no_common_items() -> None:
+    other = [
+        one.model_copy(update={"item_id": "i2"}) if one.task == "TaxRisk" else one for one in whole_model("n", 0.0)
+    ]
+    found = standings([*whole_model("m", 1.0), *other], TASKS, ("m", "n"))
+    ranks = {group: found["group", group, "S", "n"].rank for group in ("overall", "KA", "GEN", "KM", "KU", "REA")}
+    assert ranks == {"overall": 1, "KA": 1, "GEN": 1, "KM": 2, "KU": 2, "REA": 2}
+
+
+def test_the_interval_of_a_model_with_few_items_comes_from_all_draws_of_these() -> None:
+    few = calc_rows("n", {0: 1.0, 1: 0.0})
+    alone = standings(few, [find_task("TaxCalc")], ("n",))["dataset", "TaxCalc", "S", "n"]
+    rows = [*calc_rows("m", dict.fromkeys(range(50), 1.0)), *few]
+    beside = standings(rows, [find_task("TaxCalc")], ("m", "n"))["dataset", "TaxCalc", "S", "n"]
+    assert (beside.low, beside.high) == (alone.low, alone.high) == (0.0, 1.0)
+
+
+def test_the_terminal_says_where_a_mean_stands_on_fewer_items() -> None:
+    rows = [*calc_rows("m", dict.fromkeys(range(20), 1.0)), *calc_rows("n", {0: 0.0, 1: 0.0})]
+    text = standings_text(list(standings(rows, [find_task("TaxCalc")], ("m", "n")).values()), ["TaxCalc"])
+    assert "TaxCalc  20     1.000 #1  0.000 #2 (2/20)" in text
+    assert "ranks compare two models over the items that both answered" in text
+    even = standings(calc_rows("m", {0: 1.0}), [find_task("TaxCalc")])
+    assert "(1/1)" not in standings_text(list(even.values()), ["TaxCalc"])
 
 
 def test_model_that_lacks_one_metric_of_a_dataset_is_named() -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from stages.check.params import CheckParams, PlanParams
+from stages.check.params import CheckParams
 from stages.check.rules import Row, Suite, filled, one_of, present, share, sound, unique
 from taxpraben.records.answer import Answer
 from taxpraben.records.item import Item
+from taxpraben.workspace import PlanParams
 
 STATUSES = ("ok", "length", "empty", "refused", "content_filter", "too_long", "error")
 # A model that thinks may reach the limit before it says a word, and a service may refuse without one.

@@ -6,21 +6,12 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 
 from stages.check.rules import Row, Suite, filled, present, sound, unique
+from taxpraben.metrics import metric_class, metric_names
 from taxpraben.records.reading import Reading
 from taxpraben.records.score import PROTOCOLS, Score
 from taxpraben.tasks.spec import TaskSpec
 
-# Values of one reading. A mean log-likelihood has no lower bound; a similarity of vectors may fall below 0.
-_RANGES: Mapping[str, tuple[float, float]] = {
-    "accuracy": (0.0, 1.0),
-    "exact_match": (0.0, 1.0),
-    "rouge_l": (0.0, 1.0),
-    "chrf": (0.0, 100.0),
-    "bertscore": (-1.0, 1.0),
-    "bartscore": (float("-inf"), 0.0),
-    "likelihood": (float("-inf"), 0.0),
-}
-# A metric that is not listed must give a finite number.
+# A metric that this version does not know must give a finite number; that it is unknown, another rule says.
 _ANY = (float("-inf"), float("inf"))
 _SLACK = 1e-6
 _FORMLESS = ("unread", "read")
@@ -139,7 +130,7 @@ def range_problem(score: Score) -> str:
     """Says that a value is not a number of its metric's range; metrics of whole lists have none."""
     if score.value is None:
         return ""
-    low, high = _RANGES.get(score.metric, _ANY)
+    low, high = metric_class(score.metric).RANGE if score.metric in metric_names() else _ANY
     inside = isfinite(score.value) and low - _SLACK <= score.value <= high + _SLACK
     return "" if inside else f"{score.value} outside {low} to {high}"
 

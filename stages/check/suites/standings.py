@@ -8,6 +8,7 @@ from statistics import fmean
 
 from stages.check.rules import Row, Suite, filled, present, sound, unique, within
 from taxpraben.records.standing import Standing
+from taxpraben.tasks.groups import members
 from taxpraben.tasks.spec import TaskSpec
 
 _SLACK = 1e-9
@@ -109,8 +110,8 @@ def group_problem(
     """Says that a group's mean is not its datasets' plain mean, or that ``missing`` does not name what is missing."""
     if row.scope != "group":
         return ""
-    members = [spec.name for spec in tasks.values() if row.name in ("overall", spec.level, spec.nlp_type)]
-    means = {name: datasets.get((row.model, row.setting, row.protocol, name)) for name in members}
+    names = members(row.name, list(tasks.values()))
+    means = {name: datasets.get((row.model, row.setting, row.protocol, name)) for name in names}
     lacking = [name for name, mean in means.items() if mean is None]
     if sorted(lacking) != sorted(row.missing):
         return f"missing is {row.missing}, but {lacking} have no score"
