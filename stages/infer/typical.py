@@ -16,19 +16,24 @@ COMPARED = 64
 
 
 def typical_answers(spec: TaskSpec, items: Sequence[Item]) -> dict[str, str]:
-    """An answer for each item, made from the other items' answers only; empty text where there is no other item.
+    """An answer for each item that knows the task's answers, never the item's own question.
 
-    Letters, numbers and labels: the most frequent answer of the others. Texts: items fall into two halves by id,
-    and each half gets the other half's most typical text. Fields: the same, field by field.
+    Letters and labels: the task's most frequent one, for every item, as majority-class baselines do. Numbers: the
+    most frequent of the other items. Texts: items fall into two halves by id, and each half gets the other half's
+    most typical text. Fields: the same, field by field. Empty text where there is no other item to learn from.
     """
     if spec.form == "fields":
         return _typical_objects(spec, items)
     answers = {item.item_id: item.answer for item in items}
-    return _typical(answers, by_likeness=spec.form in ("text", "span"))
+    kind = {"single": "label", "set": "label", "number": "number"}.get(spec.form, "text")
+    return _TYPICAL[kind](answers)
 
 
-def _typical(answers: dict[str, str], by_likeness: bool) -> dict[str, str]:
-    return (most_like_the_others if by_likeness else most_frequent_of_the_others)(answers)
+def most_frequent(answers: dict[str, str]) -> dict[str, str]:
+    """For every id the most frequent answer, the same for all; of equally frequent ones the first by text."""
+    counts = Counter(answers.values())
+    typical = min(counts, key=lambda answer: (-counts[answer], answer), default="")
+    return dict.fromkeys(answers, typical if len(answers) > 1 else "")
 
 
 def most_frequent_of_the_others(answers: dict[str, str]) -> dict[str, str]:
@@ -58,7 +63,7 @@ def _typical_objects(spec: TaskSpec, items: Sequence[Item]) -> dict[str, str]:
         for field in spec.fields_of(item.fields):
             kinds.setdefault(field.name, field)
             values.setdefault(field.name, {})[item.item_id] = str(given.get(field.name, ""))
-    typical = {name: _typical(found, by_likeness=kinds[name].kind == "text") for name, found in values.items()}
+    typical = {name: _TYPICAL[kinds[name].kind](found) for name, found in values.items()}
     return {
         item.item_id: json.dumps(
             {field.name: typical[field.name][item.item_id] for field in spec.fields_of(item.fields)},
@@ -89,3 +94,6 @@ def _overlap(left: Counter[str], right: Counter[str]) -> float:
 
 def _shuffled(name: str) -> bytes:
     return hashlib.sha256(name.encode()).digest()
+
+
+_TYPICAL = {"label": most_frequent, "number": most_frequent_of_the_others, "text": most_like_the_others}

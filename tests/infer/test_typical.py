@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 
-from stages.infer.typical import most_frequent_of_the_others, most_like_the_others, typical_answers
+from stages.infer.typical import most_frequent, most_frequent_of_the_others, most_like_the_others, typical_answers
 from taxpraben.tasks.catalog import find_task
 from tests.infer.samples import make_item, make_text_item
 
@@ -11,6 +11,11 @@ def test_the_most_frequent_answer_is_counted_without_the_items_own() -> None:
     answers = {"1": "A", "2": "A", "3": "B", "4": "B", "5": "C"}
     # A and B tie at two; without its own answer an A sees B ahead and a B sees A ahead; C sees the tie, A by text
     assert most_frequent_of_the_others(answers) == {"1": "B", "2": "B", "3": "A", "4": "A", "5": "A"}
+
+
+def test_letters_get_the_majority_class_for_every_item() -> None:
+    # as sklearn's DummyClassifier(strategy="most_frequent"): on balanced classes it is right once in a class
+    assert most_frequent({"1": "B", "2": "A", "3": "B", "4": "A"}) == dict.fromkeys("1234", "A")
 
 
 def test_an_answer_that_no_other_item_has_is_never_given_back_to_its_item() -> None:
