@@ -117,6 +117,13 @@ def portal(
 @app.command("deploy")
 def deploy() -> None:
     """Serve the flows: lifecycle after the last decision, new models nightly. Runs until it is stopped."""
+    if not os.environ.get("PREFECT_API_URL"):
+        typer.echo(
+            "Error: PREFECT_API_URL is not set, and a temporary server starts no flow at an event; run `prefect server "
+            "start` and export PREFECT_API_URL=http://127.0.0.1:4200/api (docs/flows.md)",
+            err=True,
+        )
+        raise typer.Exit(1)
     _quiet_prefect()
     from flows.deployments import serve_all
 
@@ -133,7 +140,9 @@ app.command("paper")(inspect.paper)
 
 def _quiet_prefect() -> None:
     """Settings that Prefect reads at import: its own server may take long to start; nothing is reported to anyone."""
-    os.environ.setdefault("PREFECT_HOME", str(Path(".cache/prefect").resolve()))
+    home = Path(os.environ.setdefault("PREFECT_HOME", str(Path(".cache/prefect").resolve())))
+    # Prefect makes the folder, but none above it.
+    home.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS", "180")
     os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
     os.environ.setdefault("DO_NOT_TRACK", "1")
