@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from taxpraben.backends.roster import load_roster
-from taxpraben.board import make_board
+from taxpraben.board import BoardTable, Column, make_board, percent
 from taxpraben.records.answer import Answer
 from taxpraben.records.base import read_records
 from taxpraben.records.item import Item
@@ -20,7 +21,10 @@ from taxpraben.records.reading import Reading
 from taxpraben.records.score import Protocol, Score
 from taxpraben.records.standing import Standing
 from taxpraben.tasks.catalog import load_catalog
+from taxpraben.tasks.groups import OVERALL
 from taxpraben.workspace import Workspace, WorkspaceError, open_workspace
+
+SHARES = {"unread": "unread", "refused": "refused", "truncated": "cut", "failed": "failed"}
 
 
 def standings(protocol: Annotated[Protocol, typer.Option(help="aligned or strict")] = "aligned") -> None:
@@ -32,19 +36,27 @@ def standings(protocol: Annotated[Protocol, typer.Option(help="aligned or strict
         table = board.table(setting, protocol)
         if table is None:
             continue
-        shown = Table(title=f"{setting}, {protocol} ({workspace.profile})", title_justify="left")
-        shown.add_column("model", no_wrap=True)
-        for column in board.groups:
-            shown.add_column(column.name, justify="right")
-        shown.add_column("rank", justify="right")
-        shown.add_column("unread / refused / truncated / failed", justify="right")
-        for row in table.rows:
-            cells = [row.cell(column) for column in board.groups]
-            overall = cells[0].rank_text if board.groups and board.groups[0].name == "overall" else ""
-            shown.add_row(escape(row.model), *(cell.text for cell in cells), overall, row.shares.text)
-        console.print(shown)
+        console.print(_table(board.groups, table, f"{setting}, {protocol} ({workspace.profile})"))
     signatures = sorted({text for texts in board.signatures.values() for text in texts})
-    console.print("scored by", *signatures, sep="\n  ", markup=False)
+    console.print("scored by", *signatures, sep="\n  ", markup=False, soft_wrap=True)
+
+
+def _table(groups: Sequence[Column], table: BoardTable, title: str) -> Table:
+    """A table that fits on eighty columns; shares that are zero for every model are left out."""
+    shown = Table(title=title, title_justify="left", box=None, padding=(0, 1, 0, 0), pad_edge=False)
+    shown.add_column("model", no_wrap=True)
+    for column in groups:
+        shown.add_column(column.name, justify="right", no_wrap=True)
+    shown.add_column("rank", justify="right", no_wrap=True)
+    shares = [name for name in SHARES if name == "unread" or any(getattr(row.shares, name) for row in table.rows)]
+    for name in shares:
+        shown.add_column(SHARES[name], justify="right", no_wrap=True)
+    for row in table.rows:
+        cells = [row.cell(column) for column in groups]
+        overall = cells[0].rank_text if groups and groups[0].name == OVERALL else ""
+        fallen = [percent(getattr(row.shares, name)) for name in shares]
+        shown.add_row(escape(row.model), *(cell.text for cell in cells), overall, *fallen)
+    return shown
 
 
 def next_steps() -> None:
