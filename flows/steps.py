@@ -21,25 +21,31 @@ def _say(step: str, doing: str) -> None:
     print(f"[{STEPS.index(step) + 1}/{len(STEPS)}] {step}: {doing}")
 
 
-def _step(name: str, doing: str, targets: Callable[[Path], Sequence[str]], retries: int = 0) -> Callable[[Path], None]:
+def _step(
+    name: str, doing: str, targets: Callable[[Path], Sequence[str]], retries: int = 0, alone: bool = False
+) -> Callable[[Path], None]:
     @task(name=name, retries=retries, retry_delay_seconds=10, log_prints=True)
     def run(workspace: Path) -> None:
         _say(name, doing)
-        repro(workspace, targets(workspace))
+        repro(workspace, targets(workspace), alone)
 
     return run
 
 
 ingest = _step("ingest", "sources become documents", lambda _: ["ingest"])
 draft = _step("draft", "documents become drafts", lambda _: ["draft"])
-build = _step("build", "decisions become a release", lambda _: ["build"])
+# The review is asked again whenever DVC looks at what follows it, so the steps after it look at themselves alone;
+# publish, the last, looks at the whole graph.
+build = _step("build", "decisions become a release", lambda _: ["build"], alone=True)
 # Documents, drafts and standings are checked on the way, since what follows them in dvc.yaml depends on their checks.
-check = _step("check", "the release keeps its tasks' rules", lambda _: ["check_build"])
+check = _step("check", "the release keeps its tasks' rules", lambda _: ["check_build"], alone=True)
 # A transient failure of one model is tried again; answers already given are in its journal.
-infer = _step("infer", "every model is asked", lambda root: [f"infer@{name}" for name in roster(root)], retries=2)
-read = _step("read", "answers are read", lambda root: [f"read@{name}" for name in roster(root)])
-score = _step("score", "readings are scored", lambda root: [f"score@{name}" for name in roster(root)])
-rank = _step("rank", "scores become standings", lambda _: ["rank"])
+infer = _step(
+    "infer", "every model is asked", lambda root: [f"infer@{name}" for name in roster(root)], retries=2, alone=True
+)
+read = _step("read", "answers are read", lambda root: [f"read@{name}" for name in roster(root)], alone=True)
+score = _step("score", "readings are scored", lambda root: [f"score@{name}" for name in roster(root)], alone=True)
+rank = _step("rank", "scores become standings", lambda _: ["rank"], alone=True)
 _publish = _step("publish", "standings become a board", lambda _: ["publish"])
 
 
