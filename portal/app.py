@@ -138,7 +138,7 @@ async def _needs_sign_in(request: Request, _error: Exception) -> Response:
     form = await request.form()
     typed = collect([(name, value) for name, value in form.multi_items() if isinstance(value, str)])
     texts = [(name, value if isinstance(value, str) else ", ".join(value)) for name, value in typed.items() if value]
-    onward = "/".join(request.url.path.split("/")[:3]) if request.url.path.startswith("/work/") else "/queue"
+    onward = "/".join(request.url.path.split("/")[:3]) if request.url.path.startswith("/pieces/") else "/queue"
     return render(request, EndedPage(onward=onward, texts=texts), 401)
 
 

@@ -75,7 +75,7 @@ def take(request: Request, visitor: VisitorOf, form: FormOf) -> Response:
     asked = field_of(form, "count")
     count = min(int(asked), most) if asked.isascii() and asked.isdigit() and len(asked) < 5 else 1
     taken = claim(queue, visitor.name, max(count, 1), field_of(form, "task") or None)
-    return RedirectResponse(f"/work/{taken[0]}" if taken else "/queue", status_code=303)
+    return RedirectResponse(f"/pieces/{taken[0]}" if taken else "/queue", status_code=303)
 
 
 @router.post("/queue/next", name="next_piece")
@@ -91,10 +91,10 @@ def _onward(queue: Queue, visitor: Visitor, after: int, done: str) -> Response:
     later = held[held.index(after) + 1 :] if after in held else []
     following = (later or others or claim(queue, visitor.name) or [0])[0]
     query = f"?done={done}" if done else ""
-    return RedirectResponse(f"/work/{following}{query}" if following else f"/queue{query}", status_code=303)
+    return RedirectResponse(f"/pieces/{following}{query}" if following else f"/queue{query}", status_code=303)
 
 
-@router.get("/work/{work_id}", name="item")
+@router.get("/pieces/{work_id}", name="item")
 def item(request: Request, visitor: VisitorOf, work_id: int, done: str = "") -> Response:
     """One item with its source, draft and form."""
     queue: Queue = request.app.state.queue
@@ -147,14 +147,14 @@ def _item_page(
     return render(request, page, status)
 
 
-@router.post("/work/{work_id}/take", name="take_item")
+@router.post("/pieces/{work_id}/take", name="take_item")
 def take_item(request: Request, visitor: VisitorOf, work_id: int) -> Response:
     """Takes this one item, when it is open."""
     claim_work(request.app.state.queue, work_id, visitor.name)
-    return RedirectResponse(f"/work/{work_id}", status_code=303)
+    return RedirectResponse(f"/pieces/{work_id}", status_code=303)
 
 
-@router.post("/work/{work_id}/save", name="autosave")
+@router.post("/pieces/{work_id}/save", name="autosave")
 def autosave(
     request: Request,
     visitor: VisitorOf,
@@ -198,7 +198,7 @@ def _pairs(values: Values) -> list[tuple[str, str]]:
     return [(name, text) for name, value in values.items() for text in ([value] if isinstance(value, str) else value)]
 
 
-@router.post("/work/{work_id}/judge", name="judge")
+@router.post("/pieces/{work_id}/judge", name="judge")
 def judge(request: Request, visitor: VisitorOf, work_id: int, form: FormOf) -> Response:
     """Takes the judgement: accept, fix, reject or skip."""
     queue: Queue = request.app.state.queue
@@ -289,7 +289,7 @@ def _reason(form: FormOf, act: str) -> str:
     return "；".join(part for part in parts if part)
 
 
-@router.post("/work/{work_id}/release", name="give_back")
+@router.post("/pieces/{work_id}/release", name="give_back")
 def give_back(request: Request, visitor: VisitorOf, work_id: int) -> Response:
     """Gives an item back to the queue."""
     release(request.app.state.queue, work_id, visitor.name)

@@ -90,7 +90,7 @@ class Browser:
 
     def save(self, work_id: int, version: int, form: dict[str, object]):
         headers = {"X-CSRF-Token": self.csrf, "Accept": "application/json"}
-        return self.client.post(f"/work/{work_id}/save", json={"version": version, "form": form}, headers=headers)
+        return self.client.post(f"/pieces/{work_id}/save", json={"version": version, "form": form}, headers=headers)
 
 
 def sign_in(app, name: str) -> Browser:

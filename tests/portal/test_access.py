@@ -62,7 +62,7 @@ def test_no_form_is_taken_without_the_sessions_token(app: FastAPI, route: APIRou
 
 def test_every_page_forbids_inline_and_foreign_scripts(annotator: Browser, queue: Queue) -> None:
     fill(queue, [draft_of("TaxQA")])
-    for path in ("/queue", "/work/1", "/progress", "/board", "/quality", "/no-such-page"):
+    for path in ("/queue", "/pieces/1", "/progress", "/board", "/quality", "/no-such-page"):
         reply = annotator.get(path)
         policy = reply.headers["content-security-policy"]
         assert "default-src 'none'" in policy

@@ -89,7 +89,7 @@ def test_a_day_by_keys_accept_fix_reject_skip_and_the_board(page, address: str, 
     )
     page.reload()
     page.keyboard.press("n")
-    page.wait_for_url("**/work/*")
+    page.wait_for_url("**/pieces/*")
     picture(page, "item")
     page.keyboard.press("a")
     page.wait_for_url("**done=accepted")
@@ -122,7 +122,7 @@ def test_text_typed_while_the_session_ends_is_there_after_signing_in_again(page,
     fill(queue, [draft_of("TaxQA")])
     page.reload()
     page.keyboard.press("n")
-    page.wait_for_url("**/work/*")
+    page.wait_for_url("**/pieces/*")
     work = page.url
     cookie = next(each for each in page.context.cookies() if each["name"] == "taxpraben_session")
     close_session(queue, cookie["value"])
@@ -146,7 +146,7 @@ def test_a_stale_tab_shows_both_texts_and_goes_on_with_the_one_chosen(page, queu
     fill(queue, [draft_of("TaxQA")])
     page.reload()
     page.keyboard.press("n")
-    page.wait_for_url("**/work/*")
+    page.wait_for_url("**/pieces/*")
     other = page.context.new_page()
     other.goto(page.url)
     for tab, words in ((other, "（先）"), (page, "（后）")):
@@ -167,12 +167,12 @@ def test_a_stale_tab_shows_both_texts_and_goes_on_with_the_one_chosen(page, queu
     assert str(texts(queue, 1)[-1].form["answer"]).endswith("（后）")
 
 
-@pytest.mark.parametrize("path", ["/queue", "/work/1", "/progress", "/board"])
+@pytest.mark.parametrize("path", ["/queue", "/pieces/1", "/progress", "/board"])
 def test_no_page_is_wider_than_a_phone(page, address: str, queue: Queue, path: str) -> None:
     fill(queue, [draft_of("TaxPlan")])
     page.goto(f"{address}/queue")
     page.keyboard.press("n")
-    page.wait_for_url("**/work/*")
+    page.wait_for_url("**/pieces/*")
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(address + path)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
