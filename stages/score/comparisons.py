@@ -114,7 +114,8 @@ def gold_of(item: Item, task: TaskSpec) -> str:
 
 def _gold_fields(item: Item) -> dict[str, str]:
     try:
-        loaded = json.loads(item.answer)
+        # As written, because equality is judged at the precision that the gold shows.
+        loaded = json.loads(item.answer, parse_float=str)
     except ValueError as error:
         raise GoldError(f"item {item.item_id} of {item.task}: its answer is no JSON object; build it again") from error
     if not isinstance(loaded, dict):
