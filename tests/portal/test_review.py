@@ -46,7 +46,9 @@ def test_a_fix_with_a_fault_comes_back_with_what_was_typed_and_the_fault_at_its_
 ) -> None:
     fill(queue, [draft_of("TaxCalc")])
     work = take(annotator)
-    reply = annotator.post(f"/pieces/{work}/judge", {"act": "fix", "version": "0", "text": "新题目", "answer": "约一百"})
+    reply = annotator.post(
+        f"/pieces/{work}/judge", {"act": "fix", "version": "0", "text": "新题目", "answer": "约一百"}
+    )
     assert reply.status_code == 422
     assert "约一百" in reply.text
     assert "要一个数" in reply.text
