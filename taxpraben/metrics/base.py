@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import pkgutil
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, ClassVar, Literal
@@ -90,9 +91,9 @@ class Metric(BaseModel):
         """What made a value of this metric: the name and everything that shapes it, joined by ``|``, without blanks."""
         return self.name
 
+    @abstractmethod
     def score_pairs(self, pairs: Sequence[Pair], progress: Progress | None = None) -> list[PairScore]:
         """A score for each pair, in their order."""
-        raise NotImplementedError
 
     @classmethod
     def to_unit(cls, value: np.ndarray[Any, Any] | float) -> Any:

@@ -5,6 +5,7 @@ A gold set has several flags; an unread answer has none, so it costs recall of i
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, TypeAlias
 
@@ -108,6 +109,6 @@ class LabelMetric(Metric):
         return float(self.from_counts(*counted(*pair_flags(pairs, labels)), len(pairs)))
 
     @classmethod
+    @abstractmethod
     def from_counts(cls, hits: Floats, golds: Floats, picks: Floats, rows: Floats | float) -> Floats:
         """The metric from counts (last axis: the label) of hits, golds and picks, and the number of rows."""
-        raise NotImplementedError

@@ -6,6 +6,7 @@ it is (x + 10) / 10, clipped (appendix F.4).
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -65,8 +66,9 @@ class LogLikelihood(Metric):
                 out.append(scores[pair.reference, pair.candidate or ""])
         return out
 
+    @abstractmethod
     def _score_unique(self, pairs: Sequence[tuple[str, str]], progress: Progress | None) -> list[PairScore]:
-        raise NotImplementedError
+        """Scores of distinct pairs, by pair."""
 
 
 def _filled(pair: Pair) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
 from urllib.parse import urljoin
@@ -55,35 +56,35 @@ class Article:
     continued: list[str] = field(default_factory=list)
 
 
-class Adapter:
+class Adapter(ABC):
     """Base of the adapters. ``name`` is the module's; ``extracts`` says for people what is taken."""
 
     name = ""
     extracts = ""
 
+    @abstractmethod
     def follows(self, path: str) -> bool:
         """Whether a link to this path of the site is worth fetching."""
-        raise NotImplementedError
 
+    @abstractmethod
     def is_article(self, page: Page) -> bool:
         """Whether the page is an article in this site's layout."""
-        raise NotImplementedError
 
     def must_be_article(self, page: Page) -> bool:  # noqa: ARG002
         """Whether the address says that the page is an article, so that a misfit is a fault of page or adapter."""
         return False
 
+    @abstractmethod
     def article(self, page: Page) -> Article:
         """The article's parts.
 
         Raises:
             PageMisfitError: the page lacks a part that articles of the site have.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def section_of(self, page: Page) -> str:
         """The section's name that a list page states, or empty where the page is no list."""
-        raise NotImplementedError
 
     def continuation(self, path: str) -> tuple[str, int] | None:  # noqa: ARG002
         """For a later page of an article: the path of its first page and its number from 2; else None."""
