@@ -13,9 +13,9 @@ import typer
 from typer.core import TyperGroup
 
 from cli import inspect, models, review
+from flows.pipeline import STEPS
 
 LIFECYCLE = "Lifecycle, in order"
-STEPS = ("ingest", "draft", "review", "build", "check", "infer", "read", "score", "rank", "publish")
 
 
 class InOrder(TyperGroup):

@@ -101,16 +101,10 @@ def import_(
     with _queue() as queue:
         taken, empty = import_file(queue, path, person)
     typer.echo(f"{path}: {len(taken.imported)} taken, {len(taken.unchanged)} there already, {empty} rows left empty")
-    left = {
-        "older than the queue's": taken.older,
-        "in conflict with the queue's": taken.conflicts,
-        "on a content that is no longer drafted": taken.stale,
-        "on drafts that are not there": taken.unknown,
-    }
-    for what, drafts in left.items():
+    for what, drafts in taken.left_out.items():
         for draft_id in drafts:
             typer.echo(f"left out, {what}: {draft_id}", err=True)
-    if any(left.values()):
+    if any(taken.left_out.values()):
         raise typer.Exit(1)
 
 

@@ -13,6 +13,9 @@ from pathlib import Path
 
 from taxpraben.workspace import open_workspace
 
+STEPS = ("ingest", "draft", "review", "build", "check", "infer", "read", "score", "rank", "publish")
+"""The lifecycle, in order."""
+
 
 class StageFailedError(RuntimeError):
     """A DVC stage ended with an error; its own output, above, says which file, row and remedy."""

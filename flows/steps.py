@@ -8,13 +8,11 @@ from pathlib import Path
 from prefect import task
 from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
 
-from flows.pipeline import Waiting, repro, roster
+from flows.pipeline import STEPS, Waiting, repro, roster
 from flows.pipeline import review as exchange
 from taxpraben.records.base import read_records
 from taxpraben.records.standing import Standing
 from taxpraben.workspace import open_workspace
-
-STEPS = ("ingest", "draft", "review", "build", "check", "infer", "read", "score", "rank", "publish")
 
 
 def _say(step: str, doing: str) -> None:

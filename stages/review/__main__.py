@@ -118,13 +118,7 @@ def _shipped(path: Path) -> list[Decision]:
 
 def _told(name: str, rows: int, report: Import) -> str:
     line = f"{name}: {rows} decisions; {len(report.imported)} imported, {len(report.unchanged)} there already"
-    left = {
-        "older than the queue's": report.older,
-        "in conflict with the queue's": report.conflicts,
-        "on a content that is no longer drafted": report.stale,
-        "on drafts that are not there": report.unknown,
-    }
-    for what, drafts in left.items():
+    for what, drafts in report.left_out.items():
         if drafts:
             shown = ", ".join(drafts[:3]) + (", …" if len(drafts) > 3 else "")
             line += f"; {len(drafts)} {what} ({shown})"

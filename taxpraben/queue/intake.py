@@ -55,6 +55,16 @@ class Import:
     stale: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
 
+    @property
+    def left_out(self) -> dict[str, list[str]]:
+        """Draft ids of the decisions that were not taken, by the cause in words."""
+        return {
+            "older than the queue's": self.older,
+            "in conflict with the queue's": self.conflicts,
+            "on a content that is no longer drafted": self.stale,
+            "on drafts that are not there": self.unknown,
+        }
+
 
 @dataclass
 class Unseen:
