@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from cli import inspect, models, review
+from cli import inspect, masking, models, review
 from flows.pipeline import STEPS
 
 LIFECYCLE = "Lifecycle, in order"
@@ -132,6 +132,7 @@ def deploy() -> None:
 
 app.add_typer(review.app, name="review", rich_help_panel=LIFECYCLE)
 app.add_typer(models.app, name="models")
+app.add_typer(masking.app, name="masking")
 app.command("standings")(inspect.standings)
 app.command("explain")(inspect.explain)
 app.command("status")(inspect.status)

@@ -166,6 +166,11 @@ class Workspace:
         return self.out / "quarantined.parquet"
 
     @property
+    def pseudonyms(self) -> Path:
+        """What masking took out, sealed; there where ingest ran with a key. DVC does not know it."""
+        return self.out / "pseudonyms.jsonl"
+
+    @property
     def drafts(self) -> Path:
         """Folder of TASK.parquet, output of draft."""
         return self.out / "drafts"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 
 from stages.console import run_stage, say
 from stages.ingest.params import IngestParams
+from stages.ingest.sealing import KEY, write_sealed
 from stages.ingest.stage import ingest
 from taxpraben.records.base import write_records
 from taxpraben.records.document import Document, Quarantined
@@ -32,6 +34,9 @@ def main() -> None:
         masked.update({name: found for name, found in document.masked.items() if isinstance(found, int)})
     if masked:
         say("  masked: " + ", ".join(f"{kind} {count}" for kind, count in sorted(masked.items())))
+    if key := os.environ.get(KEY):
+        sealed = write_sealed(workspace.pseudonyms, harvest.documents, harvest.taken, key)
+        say(f"  sealed with the key of {KEY}: what was masked in {sealed} documents -> {workspace.pseudonyms}")
     say(
         f"{len(harvest.documents)} documents -> {workspace.documents}; "
         f"{len(harvest.quarantined)} set aside, each with its cause -> {workspace.quarantined}"

@@ -32,23 +32,41 @@ class Place:
         return Place(self.source, self.pipeline, f"{self.origin}#{suffix}")
 
 
+@dataclass(frozen=True)
+class Taken:
+    """Something taken out of a document's text.
+
+    Attributes:
+        start: where its token stands in the masked text, in code points.
+        token: what stands there now.
+        surface: what stood there.
+    """
+
+    start: int
+    token: str
+    surface: str
+
+
 @dataclass
 class Harvest:
     """What one file or one crawl gave.
 
     Attributes:
         notes: counts of what was set aside or changed on the way (running heads removed, filler lines dropped …).
+        taken: by document id, what masking took out of its text.
     """
 
     documents: list[Document] = field(default_factory=list)
     quarantined: list[Quarantined] = field(default_factory=list)
     notes: Counter[str] = field(default_factory=Counter)
+    taken: dict[str, list[Taken]] = field(default_factory=dict)
 
     def add(self, other: Harvest) -> None:
         """Take in another harvest."""
         self.documents += other.documents
         self.quarantined += other.quarantined
         self.notes.update(other.notes)
+        self.taken.update(other.taken)
 
     def set_aside(self, place: Place, where: str, cause: str, remedy: str = "", excerpt: str = "") -> None:
         """Quarantine something, with its cause and what to do about it."""

@@ -13,7 +13,7 @@ from stages.ingest.decoding import decode
 from stages.ingest.exam_book import read_exam_book
 from stages.ingest.exam_table import read_exam_table
 from stages.ingest.layout import paragraphs
-from stages.ingest.masking import mask
+from stages.ingest.masking import take_out
 from stages.ingest.ocr import Reader
 from stages.ingest.official import read_official
 from stages.ingest.outcome import Harvest, Place
@@ -122,7 +122,8 @@ def _verdict(desk: Desk) -> Harvest:
     for document in harvest.documents:
         whole = f"{document.title}\n{document.text}"
         names = party_pseudonyms(whole, record.sections.get("parties", ""), record.parties)
-        masked.append(mask(document, names))
+        clean, harvest.taken[document.document_id] = take_out(document, names)
+        masked.append(clean)
     harvest.documents = masked
     return harvest
 

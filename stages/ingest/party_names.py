@@ -1,11 +1,12 @@
-"""Names of parties in verdicts, and their pseudonyms: 甲, 乙 for people, A公司, B公司 for companies."""
+"""Names of parties in verdicts, found by their roles."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-_STEMS = "甲乙丙丁戊己庚辛壬癸"
+from stages.ingest.pseudonyms import assign_pseudonyms
+
 _ACCUSED = ("原审被告人", "被告人", "上诉人", "罪犯", "被告单位", "单位被告人", "原告", "被告")
 _OTHERS = ("诉讼代表人", "法定代表人", "负责人", "被害人", "被害单位", "证人", "同案人", "同案犯", "第三人")
 
@@ -77,18 +78,7 @@ def party_pseudonyms(text: str, parties: str, known: Iterable[str] = ()) -> dict
             _file(name, people, companies)
     for name in _companies(text, tuple(companies)):
         companies.setdefault(name)
-    names: dict[str, str] = {}
-    stems = (stem for stem in _STEMS if not re.search(rf"{stem}(?:某|公司|方)", text))
-    letters = (letter for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if f"{letter}公司" not in text)
-    numbered = (f"{stem}{number}" for number in range(1, 100) for stem in _STEMS)
-    for name in people:
-        names[name] = next(stems, "") or next(numbered)
-    for name in companies:
-        letter = next(letters, "")
-        names[name] = f"{letter or '某'}公司"
-        for alias in _aliases(text, name):
-            names[alias] = names[name]
-    return names
+    return assign_pseudonyms(text, people, companies)
 
 
 def _file(name: str, people: dict[str, None], companies: dict[str, None]) -> None:
@@ -135,10 +125,3 @@ def _shared_end(a: str, b: str) -> str:
     while size < min(len(a), len(b)) and a[-1 - size] == b[-1 - size]:
         size += 1
     return a[len(a) - size :] if size < max(len(a), len(b)) else a
-
-
-def _aliases(text: str, name: str) -> list[str]:
-    found = re.search(
-        re.escape(name) + r"[（(](?:以下|下)?简称[:：]?[“\"]?([\u4e00-\u9fffA-Za-z]{2,12})[”\"]?[）)]", text
-    )
-    return [found.group(1)] if found and found.group(1) not in ("被告", "原告", "公司") else []

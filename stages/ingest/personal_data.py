@@ -1,4 +1,4 @@
-"""Personal numbers and addresses in a text: identity numbers, credit codes, cards, phones, e-mails, plates."""
+"""Personal numbers and accounts in a text: identity numbers, credit codes, cards, phones, e-mails, plates, users."""
 
 from __future__ import annotations
 
@@ -90,8 +90,12 @@ RULES = (
     ),
     Rule(
         "plate", "[车牌号]",
-        re.compile(rf"[{_PROVINCES}][A-HJ-NP-Z][·•\s]?(?:[A-HJ-NP-Z0-9]{{5,6}})(?![0-9A-Za-z])"),
+        re.compile(rf"[{_PROVINCES}][A-HJ-NP-Z][·•\s]?(?:[A-HJ-NP-Z0-9]{{5,6}}|[A-HJ-NP-Z0-9]{{4}}[挂学警港澳])(?![0-9A-Za-z])"),
         lambda text: any(char.isdigit() for char in text),
+    ),
+    Rule(
+        "account", "@[用户]",
+        re.compile(r"(?<![A-Za-z0-9])@[\u4e00-\u9fffA-Za-z0-9_-]{1,20}(?=[\s:：,，。!！?？]|$)"),
     ),
 )  # fmt: skip
 # Authorities print their own telephones and mailboxes; in their documents these are public.

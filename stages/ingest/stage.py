@@ -10,7 +10,7 @@ from pathlib import Path
 from stages.ingest.adapters import find_adapter
 from stages.ingest.crawl.crawler import Manners, crawl
 from stages.ingest.crawl.local_site import serve_folder
-from stages.ingest.masking import mask
+from stages.ingest.masking import take_out
 from stages.ingest.near_duplicates import drop_duplicates, drop_repeated_questions
 from stages.ingest.ocr import Reader
 from stages.ingest.outcome import Harvest, Place
@@ -57,7 +57,7 @@ def ingest(params: IngestParams, root: Path, cache: Path, say: Say = lambda _: N
 
 def clean(harvest: Harvest, near_duplicate: float, say: Say = lambda _: None) -> Harvest:
     """The harvest without duplicates, and with personal data masked in documents and in quarantined excerpts."""
-    out = Harvest(quarantined=harvest.quarantined, notes=harvest.notes)
+    out = Harvest(quarantined=harvest.quarantined, notes=harvest.notes, taken=harvest.taken)
     kept, duplicates = drop_duplicates(harvest.documents, near_duplicate, _paced("duplicates", say))
     for duplicate in duplicates:
         row = duplicate.dropped
@@ -68,7 +68,12 @@ def clean(harvest: Harvest, near_duplicate: float, say: Say = lambda _: None) ->
         out.set_aside(
             Place(document.source, document.pipeline, document.origin), label, cause, "leave out one of the two"
         )
-    out.documents = [document if document.kind == "verdict" else mask(document) for document in kept]
+    tell = _paced("personal data", say)
+    for number, document in enumerate(kept, start=1):
+        if document.kind != "verdict":  # masked by its parser, which knows the parties
+            document, out.taken[document.document_id] = take_out(document)
+        out.documents.append(document)
+        tell(number, len(kept))
     out.quarantined = [_masked(row) for row in out.quarantined]
     return out
 
