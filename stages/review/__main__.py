@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from stages.console import run_stage, say
@@ -20,7 +21,7 @@ from taxpraben.queue.intake import (
     import_decisions,
     set_policy,
 )
-from taxpraben.queue.policy import Policy, read_policy
+from taxpraben.queue.policy import Policy, held_keys, read_policy
 from taxpraben.queue.status import task_status
 from taxpraben.queue.store import Queue, open_queue
 from taxpraben.records.base import read_records, write_records
@@ -85,7 +86,8 @@ def _review(
 def _set_rules(queue: Queue, params: ReviewParams) -> None:
     with queue.read() as session:
         current = read_policy(session)
-    # The round is the queue's own, moved by `taxpraben review next-round`; the rest is the parameters'.
+    # The round is the queue's own, moved by `taxpraben review next-round`; the rest is the parameters', save for what
+    # people changed in the portal's settings.
     rules = Policy(
         claim_minutes=params.claim_minutes,
         hand_off=params.hand_off,
@@ -94,8 +96,14 @@ def _set_rules(queue: Queue, params: ReviewParams) -> None:
         pass_mark=params.pass_mark,
         seed=params.seed,
         round=current.round,
+        batch_size=params.batch_size,
+        gold_every=params.gold_every,
     )
-    set_policy(queue, rules)
+    held = {key: value for key, value in held_keys(queue).items() if getattr(rules, key) != value}
+    if held:
+        changed = ", ".join(f"{key} {value:g} instead of {getattr(rules, key):g}" for key, value in held.items())
+        say(f"Rules changed in the portal hold: {changed}")
+    set_policy(queue, replace(rules, **held))  # type: ignore[arg-type]
 
 
 def _read_drafts(workspace: Workspace) -> list[Draft]:

@@ -23,6 +23,8 @@ class ReviewParams(Params):
         spot_checks: how many of each annotator's a checker draws in a round; 0 settles a draft when it is submitted.
         pass_mark: share of the spot checks that must pass.
         seed: seeds the draw.
+        batch_size: how many drafts of a task make a batch; 0 makes the whole task one.
+        gold_every: of about so many works handed out, one is a gold item; 0 for none.
     """
 
     decisions: list[str] = []
@@ -34,6 +36,8 @@ class ReviewParams(Params):
     spot_checks: int = Field(default=5, ge=0)
     pass_mark: float = Field(default=0.8, ge=0, le=1)
     seed: int = 20241130
+    batch_size: int = Field(default=0, ge=0)
+    gold_every: int = Field(default=0, ge=0)
 
     @model_validator(mode="after")
     def _share_is_a_share(self) -> Self:

@@ -1,14 +1,18 @@
 """How far people agree: Fleiss kappa, Krippendorff alpha, percent agreement; undefined where nothing varies.
 
-Fleiss kappa follows Fleiss (1971): every unit is rated by the same number of raters. Krippendorff alpha (Hayes and
-Krippendorff 2007) takes any number of ratings a unit and comes from the ``krippendorff`` package. Both divide by the
-disagreement that chance would give; where all ratings are the same value there is none, and the figure is None, never
-0 nor 1.
+Fleiss kappa (Fleiss 1971, every unit rated by the same number of raters) comes from ``statsmodels``, Krippendorff alpha
+(Hayes and Krippendorff 2007, any number of ratings a unit) from ``krippendorff``. Where the libraries fail or differ,
+our rule holds, and the figure is None, never 0, 1 nor NaN:
+
+- both divide by the disagreement that chance would give; where all ratings are the same value there is none
+  (statsmodels answers NaN, krippendorff raises);
+- units with different numbers of ratings have no Fleiss kappa (statsmodels would answer with a figure that means
+  nothing); alpha takes them;
+- units with fewer than two ratings say nothing and are left out of all figures.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -89,15 +93,19 @@ def fleiss_kappa(rated: Sequence[Sequence[Value]]) -> float | None:
     None where the units have different numbers of ratings, fewer than two, or all the same value.
     """
     sizes = {len(row) for row in rated}
-    if len(sizes) != 1 or min(sizes) < 2:
+    values = sorted({value for row in rated for value in row}, key=_sortable)
+    if len(sizes) != 1 or min(sizes) < 2 or len(values) < 2:
         return None
-    counts = Counter(value for row in rated for value in row)
-    total = sum(counts.values())
-    by_chance = sum((count / total) ** 2 for count in counts.values())
-    observed = percent_agreement(rated)
-    if len(counts) < 2 or observed is None:
-        return None
-    return (observed - by_chance) / (1 - by_chance)
+    # Imported late: statsmodels takes more than a second.
+    import numpy as np
+    from statsmodels.stats.inter_rater import fleiss_kappa as of_counts
+
+    place = {value: number for number, value in enumerate(values)}
+    counts = np.zeros((len(rated), len(values)), dtype=int)
+    for number, row in enumerate(rated):
+        for value in row:
+            counts[number, place[value]] += 1
+    return float(of_counts(counts, method="fleiss"))
 
 
 def krippendorff_alpha(ratings: Ratings[Value], level: Level = "nominal") -> float | None:

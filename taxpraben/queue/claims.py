@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Select, exists, select, update
+from collections.abc import Sequence
+
+from sqlalchemy import Select, and_, exists, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from taxpraben.queue.audit import SYSTEM, log
+from taxpraben.queue.mixing import mix_in
 from taxpraben.queue.policy import read_policy
 from taxpraben.queue.states import FrozenError, NotFoundError, NotYoursError, QueueError
 from taxpraben.queue.store import Queue
-from taxpraben.queue.tables import Entry, Work
+from taxpraben.queue.tables import Entry, Person, Work
+
+_OTHER = aliased(Work)
+"""Another work of the same draft. Made once: an alias costs more than the query that it stands in."""
 
 ATTEMPTS = 20
-"""How often a claim that lost a race looks for the next piece of work."""
+"""How often a claim looks again where the list held several works of one draft."""
 
 
 def claim(
-    queue: Queue, person: str, count: int = 1, task: str | None = None, minutes: float | None = None
+    queue: Queue,
+    person: str,
+    count: int = 1,
+    task: str | None = None,
+    minutes: float | None = None,
+    batch: int | None = None,
 ) -> list[int]:
     """Take the next open works, in the order of the drafts; each has one owner, however many ask at once.
 
-    A person never gets two works of the same draft.
+    A person never gets two works of the same draft. By the policy's ``gold_every``, some of the works measure the
+    person instead; nothing tells them from the others.
 
     Args:
         queue: the queue.
@@ -28,34 +40,93 @@ def claim(
         count: how many at most.
         task: of one task only.
         minutes: how long the claim holds; the policy's limit by default.
+        batch: of one batch of the task only.
 
     Returns:
         The ids of the works taken, in order; fewer than asked for, or none, when no more are open.
     """
-    taken: list[int] = []
     with queue.write() as session:
-        at = queue.now()
-        expire(session, at)
-        until = queue.later(minutes if minutes is not None else read_policy(session).claim_minutes)
-        for _ in range(ATTEMPTS):
-            query = _open_for(person, task).limit(count - len(taken))
-            if queue.locks_rows:
-                query = query.with_for_update(skip_locked=True, of=Work)
-            candidates = list(session.scalars(query))
-            if not candidates:
-                break
-            drafts: set[str] = set()
-            for work in candidates:
-                # With an overlap the list holds several works of a draft; a person gets one of them.
-                if work.draft_id not in drafts and _take(session, work.work_id, person, until):
-                    drafts.add(work.draft_id)
-                    session.refresh(work)
-                    _show(session, work)
-                    log(session, at, person, "claimed", work, until=until)
-                    taken.append(work.work_id)
-            if len(taken) >= count:
-                break
-    return taken
+        return claim_within(queue, session, person, person, count, task, minutes, batch)
+
+
+def assign(
+    queue: Queue, person: str, count: int, task: str | None = None, batch: int | None = None, actor: str = SYSTEM
+) -> list[int]:
+    """Claim works for somebody else, as a checker or an admin hands them out.
+
+    Raises:
+        NotFoundError: nobody of this name may sign in.
+    """
+    with queue.write() as session:
+        known = session.get(Person, person)
+        if known is None or not known.active:
+            raise NotFoundError(f"Nobody called {person!r} may sign in; add them with `taxpraben review person`")
+        return claim_within(queue, session, person, actor, count, task, None, batch)
+
+
+def next_piece(queue: Queue, person: str, after: int = 0) -> int | None:
+    """The work to go to: the next one in hand after ``after``, else any in hand, else a fresh claim; None without."""
+    with queue.read() as session:
+        held = list(
+            session.scalars(
+                select(Work.work_id)
+                .join(Entry, Entry.draft_id == Work.draft_id)
+                .where(Work.person == person, Entry.active.is_(True))
+                .where(or_(Work.state == "returned", and_(Work.state == "claimed", Work.claimed_until >= queue.now())))
+                .order_by(Work.place, Work.slot)
+            )
+        )
+    others = [work for work in held if work != after]
+    later = held[held.index(after) + 1 :] if after in held else []
+    return next(iter(later or others or claim(queue, person)), None)
+
+
+def claim_within(
+    queue: Queue,
+    session: Session,
+    person: str,
+    actor: str,
+    count: int,
+    task: str | None,
+    minutes: float | None,
+    batch: int | None,
+) -> list[int]:
+    """``claim`` within a transaction; ``actor`` is who asked for it."""
+    at = queue.now()
+    policy = read_policy(session)
+    expire(session, at)
+    if queue.locks_rows and (policy.overlap > 1 or policy.gold_every):
+        # Two tabs of one person at once must not get two works of one draft.
+        session.execute(select(func.pg_advisory_xact_lock(func.hashtext(f"claim {person}"))))
+    until = queue.later(minutes if minutes is not None else policy.claim_minutes)
+    gold = mix_in(session, person, until, policy.gold_every, count, _open_for(person, task, batch))
+    taken: list[tuple[Work, Entry]] = []
+    for _ in range(ATTEMPTS):
+        if len(taken) >= count - len(gold):
+            break
+        query = _open_for(person, task, batch).limit(count - len(gold) - len(taken))
+        if queue.locks_rows:
+            query = query.with_for_update(skip_locked=True, of=Work)
+        candidates = [(work, entry) for work, entry in session.execute(query)]
+        if not candidates:
+            break
+        drafts = {work.draft_id for work, _ in taken}
+        for work, entry in candidates:
+            # With an overlap the list holds several works of a draft; a person gets one of them.
+            if work.draft_id not in drafts:
+                drafts.add(work.draft_id)
+                # The row is ours: locked, or the whole database is while one writes (SQLite).
+                work.state, work.person, work.claimed_until = "claimed", person, until
+                taken.append((work, entry))
+        session.flush()
+    _show_claimed(session, taken)
+    works = sorted([work for work, _ in taken] + gold, key=lambda work: (work.place, work.slot))
+    for work in works:
+        if actor == person:
+            log(session, at, person, "claimed", work, until=until)
+        else:
+            log(session, at, actor, "assigned", work, until=until, person=person)
+    return [work.work_id for work in works]
 
 
 def claim_work(queue: Queue, work_id: int, person: str) -> bool:
@@ -63,53 +134,67 @@ def claim_work(queue: Queue, work_id: int, person: str) -> bool:
     with queue.write() as session:
         at = queue.now()
         expire(session, at)
-        until = queue.later(read_policy(session).claim_minutes)
-        open_for_person = session.scalar(_open_for(person, None).where(Work.work_id == work_id)) is not None
-        if not open_for_person or not _take(session, work_id, person, until):
+        query = _open_for(person, None, None).where(Work.work_id == work_id)
+        if queue.locks_rows:
+            query = query.with_for_update(skip_locked=True, of=Work)
+        found = session.execute(query).first()
+        if found is None:
             return False
-        work = session.get_one(Work, work_id)
-        session.refresh(work)
-        _show(session, work)
+        work, entry = found
+        until = queue.later(read_policy(session).claim_minutes)
+        work.state, work.person, work.claimed_until = "claimed", person, until
+        _show_claimed(session, [(work, entry)])
         log(session, at, person, "claimed", work, until=until)
         return True
 
 
-def _open_for(person: str, task: str | None) -> Select[Work]:
-    other = aliased(Work)
+def _open_for(person: str, task: str | None, batch: int | None) -> Select[Work, Entry]:
     query = (
-        select(Work)
+        select(Work, Entry)
         .join(Entry, Entry.draft_id == Work.draft_id)
         .where(
             Work.state == "open",
             Entry.active.is_(True),
-            ~exists().where(other.draft_id == Work.draft_id, other.work_id != Work.work_id, other.person == person),
+            ~exists().where(_OTHER.draft_id == Work.draft_id, _OTHER.work_id != Work.work_id, _OTHER.person == person),
         )
         .order_by(Work.place, Work.slot)
     )
-    return query.where(Work.task == task) if task else query
+    if task:
+        query = query.where(Work.task == task)
+    return query.where(Work.batch == batch) if batch is not None else query
 
 
-def _take(session: Session, work_id: int, person: str, until: str) -> bool:
-    # The condition on the state makes the claim atomic even where the rows were read without a lock.
-    taken = session.scalar(
-        update(Work)
-        .where(Work.work_id == work_id, Work.state == "open")
-        .values(state="claimed", person=person, claimed_until=until)
-        .returning(Work.work_id)
-        .execution_options(synchronize_session=False)
+def _show_claimed(session: Session, taken: Sequence[tuple[Work, Entry]]) -> None:
+    # A work of a settled draft (gold) leaves its entry alone.
+    shared = [(work, entry) for work, entry in taken if not work.gold]
+    session.flush()
+    several = set(
+        session.scalars(
+            select(Work.draft_id)
+            .where(Work.draft_id.in_([entry.draft_id for _, entry in shared]), Work.gold.is_(False))
+            .group_by(Work.draft_id)
+            .having(func.count() > 1)
+        )
+        if shared
+        else ()
     )
-    return taken is not None
+    for _, entry in shared:
+        if entry.draft_id in several:
+            show_state(session, entry)
+        elif entry.state not in ("accepted", "rejected"):
+            entry.state = "claimed"
 
 
 def _show(session: Session, work: Work) -> None:
-    show_state(session, session.get_one(Entry, work.draft_id))
+    if not work.gold:
+        show_state(session, session.get_one(Entry, work.draft_id))
 
 
 def show_state(session: Session, entry: Entry) -> None:
     """Set an entry's state from its works: the least advanced one says how far the entry is."""
     session.flush()
     order = ("open", "claimed", "returned", "skipped", "submitted", "checked", "rejected", "accepted")
-    states = list(session.scalars(select(Work.state).where(Work.draft_id == entry.draft_id)))
+    states = list(session.scalars(select(Work.state).where(Work.draft_id == entry.draft_id, Work.gold.is_(False))))
     if states and entry.state not in ("accepted", "rejected"):
         entry.state = min(states, key=order.index)
 
@@ -193,6 +278,11 @@ def hand_over(queue: Queue, person: str, to: str | None, actor: str) -> int:
                 work.claimed_until = until if work.state == "claimed" else None
             _show(session, work)
         return len(held)
+
+
+def release_all(queue: Queue, person: str, actor: str) -> int:
+    """Put everything that a person holds back in the queue; returns how many works."""
+    return hand_over(queue, person, None, actor)
 
 
 def reopen_skipped(queue: Queue, work_id: int, actor: str) -> None:

@@ -128,9 +128,18 @@ def import_file(queue: Queue, path: Path, person: str) -> tuple[Import, int]:
 
 
 def _is_sheet(path: Path) -> bool:
-    with path.open(encoding="utf-8-sig") as lines:
-        first = next((line for line in lines if line.strip()), "")
+    first = _first_line(path)
     return '"source":' in first and '"annotator":' not in first
+
+
+def is_share(path: Path) -> bool:
+    """Whether a ``.jsonl`` file is a person's share (``share.export_share``): its rows name works."""
+    return path.suffix == ".jsonl" and '"work_id":' in _first_line(path)
+
+
+def _first_line(path: Path) -> str:
+    with path.open(encoding="utf-8-sig") as lines:
+        return next((line for line in lines if line.strip()), "")
 
 
 def _ruled(row: SheetRow, person: str, at: str) -> Decision:

@@ -9,12 +9,16 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from taxpraben.queue.audit import SYSTEM, log
+from taxpraben.queue.batches import Batches
+from taxpraben.queue.claims import show_state
 from taxpraben.queue.events import note_completion
 from taxpraben.queue.excerpt import cut_excerpt
+from taxpraben.queue.measuring import settle_gold_beside
 from taxpraben.queue.policy import Policy, read_policy, write_policy
-from taxpraben.queue.states import FILTERED, QueueError
+from taxpraben.queue.states import FILTERED, FINAL, QueueError
 from taxpraben.queue.store import Queue
-from taxpraben.queue.tables import Entry, Ruling, Work
+from taxpraben.queue.tables import Entry, GoldDraft, Ruling, Work
+from taxpraben.queue.works import add_works
 from taxpraben.records.content import Content
 from taxpraben.records.decision import Decision
 from taxpraben.records.document import Document
@@ -109,10 +113,12 @@ def bring_in(queue: Queue, drafts: Sequence[Draft], documents: Iterable[Document
             works.setdefault(work.draft_id, []).append(work)
         rulings = {ruling.draft_id: ruling for ruling in session.scalars(select(Ruling))}
         added: list[Entry] = []
+        batches = Batches(entries.values(), policy.batch_size)
         for place, draft in enumerate(drafts):
             entry = entries.pop(draft.draft_id, None)
             if entry is None:
                 entry = Entry(draft_id=draft.draft_id, task=draft.task, active=True, state="open")
+                entry.batch = batches.next(draft.task)
                 _fill(entry, draft, place, by_id.get(draft.document_id))
                 session.add(entry)
                 added.append(entry)
@@ -121,13 +127,18 @@ def bring_in(queue: Queue, drafts: Sequence[Draft], documents: Iterable[Document
             _fill(entry, draft, place, by_id.get(draft.document_id))
             own = works.get(draft.draft_id, [])
             for work in own:
-                work.place = place
+                if not work.gold:
+                    work.place = place
             if not entry.active:
                 entry.active = True
                 log(session, at, SYSTEM, "came_back", entry, digest=entry.digest)
             ruling = rulings.get(draft.draft_id)
             if not changed:
                 report.kept.append(draft.draft_id)
+                judges = [work for work in own if not work.gold]
+                if entry.state not in (*FINAL, FILTERED) and len(judges) < policy.overlap:
+                    add_works(session, [(entry, slot) for slot in range(len(judges), policy.overlap)])
+                    show_state(session, entry)
             elif ruling is not None and ruling.verdict == "fixed":
                 log(session, at, SYSTEM, "fix_holds", entry, digest=entry.digest)
                 report.held.append(draft.draft_id)
@@ -135,8 +146,10 @@ def bring_in(queue: Queue, drafts: Sequence[Draft], documents: Iterable[Document
                 _reopen(session, at, entry, own, ruling, policy.overlap)
                 report.reopened.append(draft.draft_id)
         session.flush()  # entries first: works point at them
+        opened = [entry for entry in added if entry.draft_status != "filtered"]
+        add_works(session, [(entry, slot) for entry in opened for slot in range(max(policy.overlap, 1))])
         for entry in added:
-            _open_works(session, entry, policy.overlap, [])
+            entry.state = FILTERED if entry.draft_status == "filtered" else "open"
             log(session, at, SYSTEM, "brought_in", entry, digest=entry.digest)
             report.new.append(entry.draft_id)
         for entry in entries.values():
@@ -185,28 +198,7 @@ def _open_works(session: Session, entry: Entry, overlap: int, present: list[Work
         work.state, work.person, work.claimed_until = "open", None, None
         work.verdict, work.content, work.reason, work.note = "", None, "", ""
         work.sampled, work.check_result, work.checker, work.submitted_at = False, "", "", ""
-    for slot in range(len(present), max(overlap, 1)):
-        session.add(
-            Work(
-                draft_id=entry.draft_id,
-                slot=slot,
-                task=entry.task,
-                place=entry.place,
-                state="open",
-                person=None,
-                claimed_until=None,
-                round=0,
-                version=0,
-                verdict="",
-                content=None,
-                reason="",
-                note="",
-                sampled=False,
-                check_result="",
-                checker="",
-                submitted_at="",
-            )
-        )
+    add_works(session, [(entry, slot) for slot in range(len(present), max(overlap, 1))])
 
 
 def _reopen(session: Session, at: str, entry: Entry, works: list[Work], ruling: Ruling | None, overlap: int) -> None:
@@ -227,7 +219,19 @@ def _reopen(session: Session, at: str, entry: Entry, works: list[Work], ruling: 
     )
     if ruling is not None:
         session.delete(ruling)
-    _open_works(session, entry, overlap, works)
+    _retire_gold(session, at, entry, works)
+    _open_works(session, entry, overlap, [work for work in works if not work.gold])
+
+
+def _retire_gold(session: Session, at: str, entry: Entry, works: list[Work]) -> None:
+    """A draft that is open again has no known answer any more."""
+    gold = session.get(GoldDraft, entry.draft_id)
+    if gold is not None:
+        session.delete(gold)
+        log(session, at, SYSTEM, "gold_removed", entry)
+    for work in works:
+        if work.gold and work.state not in ("accepted", "rejected"):
+            work.state, work.claimed_until, work.note = "skipped", None, "draft changed"
 
 
 def import_decisions(queue: Queue, rows: Iterable[Decision], actor: str = SYSTEM) -> Import:
@@ -328,8 +332,16 @@ def _must_make_sense(row: Decision) -> None:
         )
 
 
-def record_decision(session: Session, at: str, entry: Entry, decision: Decision, actor: str, act: str) -> Ruling:
-    """Make a decision the one that stands on an entry, and freeze its works."""
+def record_decision(
+    session: Session,
+    at: str,
+    entry: Entry,
+    decision: Decision,
+    actor: str,
+    act: str,
+    works: Sequence[Work] | None = None,
+) -> Ruling:
+    """Make a decision the one that stands on an entry, and freeze its works (read anew where they are not given)."""
     state = "rejected" if decision.verdict == "rejected" else "accepted"
     ruling = session.merge(
         Ruling(
@@ -346,8 +358,13 @@ def record_decision(session: Session, at: str, entry: Entry, decision: Decision,
         )
     )
     entry.state = state
-    for work in session.scalars(select(Work).where(Work.draft_id == entry.draft_id)):
+    people: list[str] = []
+    judgements = select(Work).where(Work.draft_id == entry.draft_id, Work.gold.is_(False))
+    for work in session.scalars(judgements) if works is None else works:
         work.state, work.claimed_until = state, None
+        if work.person:
+            people.append(work.person)
+    settle_gold_beside(session, people)
     log(session, at, actor, act, entry, verdict=decision.verdict, annotator=decision.annotator, reason=decision.reason)
     return ruling
 

@@ -47,6 +47,7 @@ class Piece:
     note: str
     checker: str
     waits_for_check: bool
+    batch: int
 
 
 def open_piece(queue: Queue, work_id: int) -> Piece:
@@ -150,6 +151,7 @@ def _as_piece(work: Work, entry: Entry) -> Piece:
         checker=work.checker,
         waits_for_check=work.state == "submitted"
         and ((work.sampled and not work.check_result) or work.check_result == "failed"),
+        batch=work.batch,
     )
 
 

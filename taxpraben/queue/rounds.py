@@ -10,7 +10,8 @@ from sqlalchemy.orm import Session
 
 from taxpraben.queue.audit import log
 from taxpraben.queue.claims import show_state
-from taxpraben.queue.events import note_completion
+from taxpraben.queue.events import note_completion, note_rounds
+from taxpraben.queue.measuring import settle_gold
 from taxpraben.queue.policy import read_policy, write_policy
 from taxpraben.queue.rulings import settle_if_agreed
 from taxpraben.queue.states import QueueError
@@ -57,7 +58,7 @@ def draw_samples(queue: Queue, actor: str) -> list[Draw]:
         at = queue.now()
         submitted = session.execute(
             select(Work.round, Work.person)
-            .where(Work.state == "submitted", Work.person.is_not(None))
+            .where(Work.state == "submitted", Work.person.is_not(None), Work.gold.is_(False))
             .distinct()
             .order_by(Work.round, Work.person)
         )
@@ -77,7 +78,7 @@ def _draw_share(session: Session, at: str, actor: str, number: int, person: str)
     works = list(
         session.scalars(
             select(Work.work_id)
-            .where(Work.round == number, Work.person == person, Work.state == "submitted")
+            .where(Work.round == number, Work.person == person, Work.state == "submitted", Work.gold.is_(False))
             .order_by(Work.work_id)
         )
     )
@@ -167,19 +168,36 @@ def close_share(queue: Queue, person: str, actor: str, round_number: int | None 
         session.flush()
         for work in works:
             entry = session.get_one(Entry, work.draft_id)
-            if share.accepted:
+            if work.gold:
+                _close_gold(work, share, policy.overlap)
+            elif share.accepted:
                 if work.state in ("submitted", "checked") and work.check_result != "failed":
                     settle_if_agreed(session, at, entry, work.checker)
             elif work.state in ("submitted", "checked"):
                 work.state = "returned"
-                work.note = f"round {number}: {share.passed} of {share.drawn} spot checks passed"
+                work.note = _sent_back(share)
                 work.sampled, work.check_result = False, ""
                 show_state(session, entry)
             else:
                 work.sampled = False
         log(session, at, actor, "share_closed", round=number, person=person, passed=share.passed, drawn=share.drawn)
         note_completion(session, at)
+        note_rounds(session, at)
         return share.accepted
+
+
+def _sent_back(share: RoundShare) -> str:
+    return f"round {share.round}: {share.passed} of {share.drawn} spot checks passed"
+
+
+def _close_gold(work: Work, share: RoundShare, overlap: int) -> None:
+    """A gold work shares the fate of its round; with an overlap it is settled beside another work, as that one is."""
+    if work.state != "submitted":
+        return
+    if not share.accepted:
+        work.state, work.note = "returned", _sent_back(share)
+    elif overlap == 1:
+        settle_gold(work)
 
 
 def next_round(queue: Queue, actor: str) -> int:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from sqlalchemy import select
+from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from taxpraben.queue.audit import log
 from taxpraben.queue.claims import find_work, show_state
-from taxpraben.queue.events import note_completion
+from taxpraben.queue.events import note_completion, note_rounds
 from taxpraben.queue.intake import record_decision
+from taxpraben.queue.measuring import score_gold, settle_gold
 from taxpraben.queue.policy import read_policy
-from taxpraben.queue.states import FrozenError, NotYoursError, QueueError, State, Verdict
+from taxpraben.queue.states import FINAL, FrozenError, NotFoundError, NotYoursError, QueueError, State, Verdict
 from taxpraben.queue.store import Queue
 from taxpraben.queue.tables import Entry, RoundShare, Work
 from taxpraben.queue.texts import Saved, keep, owns
@@ -75,21 +76,28 @@ def submit(
             return Submitted("late", _state(work), keep(session, at, work, person, version or work.version, typed))
         if version is not None and version != work.version:
             return Submitted("conflict", _state(work), keep(session, at, work, person, version, typed))
-        verdict, final = _ruled(entry, verdict, content, reason)
+        verdict, final = ruled(entry, verdict, content, reason)
+        policy = read_policy(session)
+        work.round = work.round or _round_of(session, person, policy.round)
         if form is not None:
             # Should it come back, its page begins with what was handed in.
             keep(session, at, work, person, work.version, form)
         work.verdict, work.reason = verdict, reason.strip()
         work.content = final.model_dump(mode="json") if final is not None else None
         work.state, work.claimed_until, work.submitted_at = "submitted", None, at
-        policy = read_policy(session)
-        work.round = work.round or _round_of(session, person, policy.round)
         log(session, at, person, "submitted", work, verdict=verdict, reason=work.reason, round=work.round)
-        if policy.spot_checks == 0 or _share_accepted(session, work):
-            settle_if_agreed(session, at, entry, "")
+        settles = policy.spot_checks == 0 or _share_accepted(session, work)
+        if work.gold:
+            score_gold(session, work)
+            if settles and policy.overlap == 1:
+                settle_gold(work)
+        elif settles:
+            if settle_if_agreed(session, at, entry, ""):
+                note_completion(session, at, entry)
+                if policy.spot_checks:
+                    note_rounds(session, at)
         else:
             show_state(session, entry)
-        note_completion(session, at)
         return Submitted("submitted", _state(work))
 
 
@@ -97,7 +105,12 @@ def _state(work: Work) -> State:
     return work.state  # type: ignore[return-value]  # the column holds nothing else
 
 
-def _ruled(entry: Entry, verdict: Verdict, content: Content | None, reason: str) -> tuple[Verdict, Content | None]:
+def ruled(entry: Entry, verdict: Verdict, content: Content | None, reason: str) -> tuple[Verdict, Content | None]:
+    """The verdict and the final content of a ruling on an entry; a fix that changes nothing is an acceptance.
+
+    Raises:
+        QueueError: accepting a failed draft, fixing without content, rejecting without a reason.
+    """
     draft = Content.model_validate(entry.content) if entry.content is not None else None
     if verdict == "rejected":
         if not reason.strip():
@@ -139,8 +152,9 @@ def _share_accepted(session: Session, work: Work) -> bool:
 
 def settle_if_agreed(session: Session, at: str, entry: Entry, checker: str) -> bool:
     """Make the works' common ruling the decision; leave it to an expert where they differ. Returns whether settled."""
-    session.flush()
-    works = list(session.scalars(select(Work).where(Work.draft_id == entry.draft_id).order_by(Work.slot)))
+    with session.no_autoflush:
+        # What this transaction changed in a work is seen without writing it first: rows keep their identity.
+        works = list(session.scalars(_judgements(entry.draft_id).order_by(Work.slot)))
     if any(work.state not in ("submitted", "checked") for work in works):
         show_state(session, entry)
         return False
@@ -148,15 +162,22 @@ def settle_if_agreed(session: Session, at: str, entry: Entry, checker: str) -> b
         show_state(session, entry)
         return False
     first = works[0]
-    _decide(session, at, entry, first, checker or first.checker, "settled", first.person or "")
+    with session.no_autoflush:
+        _decide(session, at, entry, first, checker or first.checker, "settled", first.person or "", works)
     return True
+
+
+def _judgements(draft_id: str) -> Select[Work]:
+    return select(Work).where(Work.draft_id == draft_id, Work.gold.is_(False))
 
 
 def _ruling_of(work: Work) -> tuple[str, str]:
     return work.verdict, Content.model_validate(work.content).digest if work.content is not None else ""
 
 
-def _decide(session: Session, at: str, entry: Entry, work: Work, checker: str, act: str, actor: str) -> None:
+def _decide(
+    session: Session, at: str, entry: Entry, work: Work, checker: str, act: str, actor: str, works: list[Work]
+) -> None:
     decision = Decision(
         draft_id=entry.draft_id,
         task=entry.task,
@@ -169,7 +190,7 @@ def _decide(session: Session, at: str, entry: Entry, work: Work, checker: str, a
         round=max(work.round, 1),
         decided_at=at,
     )
-    record_decision(session, at, entry, decision, actor, act)
+    record_decision(session, at, entry, decision, actor, act, works)
 
 
 def skip(queue: Queue, work_id: int, person: str, reason: str) -> None:
@@ -188,7 +209,8 @@ def skip(queue: Queue, work_id: int, person: str, reason: str) -> None:
             raise NotYoursError(f"Work {work_id} is not claimed by {person} (any more)")
         work.state, work.claimed_until, work.note = "skipped", None, reason.strip()
         log(session, at, person, "skipped", work, reason=work.note)
-        show_state(session, session.get_one(Entry, work.draft_id))
+        if not work.gold:
+            show_state(session, session.get_one(Entry, work.draft_id))
 
 
 def check(queue: Queue, work_id: int, checker: str, passed: bool, reason: str = "") -> State:
@@ -213,6 +235,8 @@ def check(queue: Queue, work_id: int, checker: str, passed: bool, reason: str = 
             raise QueueError(f"Work {work_id} is {work.state}; only submitted work is checked")
         if work.person == checker:
             raise QueueError("Nobody checks their own work")
+        if work.gold:
+            raise QueueError(f"Work {work_id} is not drawn for a check")
         work.checker = checker
         if passed:
             # A first failure stays in the count of its round; passing later does not undo it.
@@ -225,7 +249,9 @@ def check(queue: Queue, work_id: int, checker: str, passed: bool, reason: str = 
             work.state, work.check_result, work.note = "returned", "failed", reason.strip()
             log(session, at, checker, "returned", work, reason=work.note)
         show_state(session, entry)
-        note_completion(session, at)
+        if work.state in FINAL:
+            note_completion(session, at, entry)
+            note_rounds(session, at)
         return _state(work)
 
 
@@ -242,16 +268,20 @@ def settle(
     Who judged the draft too may only yield to what somebody else found; their own judgement is for another expert.
 
     Raises:
+        NotFoundError: no such draft.
         FrozenError: the draft is settled already.
         QueueError: there is no dispute, the expert would settle their own work, or as for ``submit``.
     """
     with queue.write() as session:
         at = queue.now()
-        entry = session.get_one(Entry, draft_id)
+        found = session.get(Entry, draft_id)
+        if found is None:
+            raise NotFoundError(f"No draft {draft_id!r} in the queue")
+        entry = found
         if entry.state in ("accepted", "rejected"):
             raise FrozenError(f"Draft {draft_id} is {entry.state}; what is settled stays as it is")
-        verdict, final = _ruled(entry, verdict, content, reason)
-        works = list(session.scalars(select(Work).where(Work.draft_id == draft_id).with_for_update()))
+        verdict, final = ruled(entry, verdict, content, reason)
+        works = list(session.scalars(_judgements(draft_id).with_for_update()))
         unfinished = not entry.active or any(work.state not in ("submitted", "checked") for work in works)
         if unfinished or len({_ruling_of(work) for work in works}) < 2:
             raise QueueError(
@@ -273,4 +303,5 @@ def settle(
             decided_at=at,
         )
         record_decision(session, at, entry, decision, expert, "settled_by_expert")
-        note_completion(session, at)
+        note_completion(session, at, entry)
+        note_rounds(session, at)

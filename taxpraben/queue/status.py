@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from sqlalchemy import func, select
 
 from taxpraben.queue.claims import expire
+from taxpraben.queue.judged import verdict_ratings
 from taxpraben.queue.states import FILTERED, FINAL, STATES
 from taxpraben.queue.store import Queue
-from taxpraben.queue.tables import Entry, Person, Work
+from taxpraben.queue.tables import Entry, Person, RoundShare, Work
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,7 @@ class PersonStatus:
 
 def task_status(queue: Queue) -> list[TaskStatus]:
     """Counts by task, in the order in which tasks are handed out. Claims that ended are put back first."""
-    with queue.write() as session:
-        expire(session, queue.now())
+    put_back_ended(queue)
     with queue.read() as session:
         rows = session.execute(
             select(Entry.task, Entry.state, Entry.draft_status, func.count(), func.min(Entry.place))
@@ -81,6 +81,18 @@ def task_status(queue: Queue) -> list[TaskStatus]:
     return found
 
 
+def put_back_ended(queue: Queue) -> int:
+    """Put works whose claim has ended back in the queue; writes only where there is one. Returns how many."""
+    with queue.read() as session:
+        ended = session.scalar(
+            select(Work.work_id).where(Work.state == "claimed", Work.claimed_until < queue.now()).limit(1)
+        )
+    if ended is None:
+        return 0
+    with queue.write() as session:
+        return expire(session, queue.now())
+
+
 def people_status(queue: Queue) -> list[PersonStatus]:
     """Counts by person, by name; people without work are there with zeros, and who left only while they hold some."""
     with queue.read() as session:
@@ -99,22 +111,64 @@ def people_status(queue: Queue) -> list[PersonStatus]:
     ]
 
 
-def verdict_ratings(queue: Queue) -> dict[str, list[list[str | None]]]:
-    """The verdicts on drafts that several people judged, by task: one row a draft, one column a judgement."""
+@dataclass(frozen=True)
+class RoundStatus:
+    """How far the shares of one round are.
+
+    Attributes:
+        people: annotators with work in the round.
+        waiting: works handed in and not settled.
+        settled: works accepted or rejected.
+        accepted, sent_back: shares closed, by their outcome (a share may have been sent back several times).
+        drawn, passed: spot checks of the closed shares.
+    """
+
+    round: int
+    people: int
+    waiting: int
+    settled: int
+    accepted: int
+    sent_back: int
+    drawn: int
+    passed: int
+
+
+def round_status(queue: Queue) -> list[RoundStatus]:
+    """Every round in which something was handed in, by number."""
     with queue.read() as session:
-        rows = session.execute(
-            select(Work.task, Work.draft_id, Work.slot, Work.verdict)
+        works = session.execute(
+            select(Work.round, Work.person, Work.state, func.count())
             .join(Entry, Entry.draft_id == Work.draft_id)
-            .where(Entry.active.is_(True))
-            .order_by(Work.place, Work.draft_id, Work.slot)
+            .where(Work.round > 0, Work.gold.is_(False), Entry.active.is_(True))
+            .group_by(Work.round, Work.person, Work.state)
         ).all()
-    judged: dict[str, dict[str, list[str | None]]] = {}
-    for task, draft_id, _, verdict in rows:
-        judged.setdefault(task, {}).setdefault(draft_id, []).append(verdict or None)
-    ratings: dict[str, list[list[str | None]]] = {}
-    for task, drafts in judged.items():
-        several = [row for row in drafts.values() if sum(verdict is not None for verdict in row) > 1]
-        if several:
-            widest = max(len(row) for row in several)
-            ratings[task] = [row + [None] * (widest - len(row)) for row in several]
-    return ratings
+        shares = list(session.scalars(select(RoundShare).where(RoundShare.passed.is_not(None))))
+    found: list[RoundStatus] = []
+    for number in sorted({row[0] for row in works} | {share.round for share in shares}):
+        own = [row for row in works if row[0] == number]
+        closed = [share for share in shares if share.round == number]
+        found.append(
+            RoundStatus(
+                round=number,
+                people=len({person for _, person, _, _ in own if person} | {share.person for share in closed}),
+                waiting=sum(count for _, _, state, count in own if state not in FINAL),
+                settled=sum(count for _, _, state, count in own if state in FINAL),
+                accepted=sum(share.accepted for share in closed),
+                sent_back=sum(not share.accepted for share in closed),
+                drawn=sum(share.drawn for share in closed),
+                passed=sum(share.passed or 0 for share in closed),
+            )
+        )
+    return found
+
+
+__all__ = [
+    "PersonStatus",
+    "RoundStatus",
+    "TaskStatus",
+    "people_status",
+    "put_back_ended",
+    "round_status",
+    "task_status",
+    "verdict_ratings",
+]

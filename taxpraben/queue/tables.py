@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import JSON, Boolean, Float, ForeignKey, Index, Integer, String, Text, UniqueConstraint
+from sqlalchemy import JSON, Boolean, Float, ForeignKey, Index, Integer, String, Text, UniqueConstraint, false
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 
@@ -21,6 +21,7 @@ class Entry(Base):
         digest: digest of that content, empty without one.
         excerpt: what of the document is shown, see ``excerpt.Excerpt``.
         active: false when the drafter no longer makes this draft; kept, but neither offered nor counted.
+        batch: number of the batch within its task, from 1.
         state: a state, or ``filtered``; follows from the entry's works and decision.
     """
 
@@ -41,6 +42,7 @@ class Entry(Base):
     error: Mapped[str] = mapped_column(Text)
     active: Mapped[bool] = mapped_column(Boolean)
     state: Mapped[str] = mapped_column(String(20))
+    batch: Mapped[int] = mapped_column(Integer, server_default="1", default=1)
     __table_args__ = (Index("entries_by_task", "active", "task", "state"),)
 
 
@@ -48,12 +50,16 @@ class Work(Base):
     """One person's share in judging one entry; an entry has as many as the overlap asks for.
 
     Attributes:
+        work_id: drawn at random, so that a gold item cannot be told from its number.
         slot: 0 for the first judgement of the entry, 1 for the second, and so on.
         version: number of the last save; a save or ruling must name it.
         verdict, content, reason: what was submitted, empty before.
         note: why it was returned, or skipped.
         sampled: drawn for a spot check in its round.
         check_result: ``passed``, ``failed`` or ``mended`` (passed after a failure) by the checker, else empty.
+        batch: the entry's batch.
+        gold: the draft is settled, and this work only measures the person; it never becomes a decision.
+        gold_right, gold_exact: the first submission gave the known verdict, and the known content; null before.
     """
 
     __tablename__ = "works"
@@ -75,11 +81,16 @@ class Work(Base):
     check_result: Mapped[str] = mapped_column(String(20))
     checker: Mapped[str] = mapped_column(String(60))
     submitted_at: Mapped[str] = mapped_column(String(30))
+    batch: Mapped[int] = mapped_column(Integer, server_default="1", default=1)
+    gold: Mapped[bool] = mapped_column(Boolean, server_default=false(), default=False)
+    gold_right: Mapped[bool | None] = mapped_column(Boolean)
+    gold_exact: Mapped[bool | None] = mapped_column(Boolean)
     __table_args__ = (
         UniqueConstraint("draft_id", "slot", name="one_work_a_slot"),
         Index("works_to_claim", "state", "place", "slot"),
         Index("works_of_task", "task", "state", "place"),
         Index("works_by_person", "person", "state"),
+        Index("works_to_expire", "state", "claimed_until"),
     )
 
 
@@ -190,3 +201,146 @@ class Setting(Base):
     __tablename__ = "settings"
     key: Mapped[str] = mapped_column(String(60), primary_key=True)
     value: Mapped[dict[str, Any]] = mapped_column(JSON)
+
+
+class Comment(Base):
+    """A word about a work, between its annotator and the checkers."""
+
+    __tablename__ = "comments"
+    comment_id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=True)
+    work_id: Mapped[int] = mapped_column(ForeignKey("works.work_id"))
+    draft_id: Mapped[str] = mapped_column(ForeignKey("entries.draft_id"))
+    person: Mapped[str] = mapped_column(String(60))
+    text: Mapped[str] = mapped_column(Text)
+    at: Mapped[str] = mapped_column(String(30))
+    __table_args__ = (Index("comments_by_work", "work_id", "comment_id"), Index("comments_by_draft", "draft_id"))
+
+
+class GoldDraft(Base):
+    """A settled draft that is mixed in unseen to measure people; its decision is the known answer."""
+
+    __tablename__ = "gold"
+    draft_id: Mapped[str] = mapped_column(ForeignKey("entries.draft_id"), primary_key=True)
+    added_by: Mapped[str] = mapped_column(String(60))
+    added_at: Mapped[str] = mapped_column(String(30))
+
+
+class Prompt(Base):
+    """A prompt that people rate before a task may use it. ``prompt_id`` follows from task and text."""
+
+    __tablename__ = "prompts"
+    prompt_id: Mapped[str] = mapped_column(String(80), primary_key=True)
+    task: Mapped[str] = mapped_column(String(60))
+    number: Mapped[int] = mapped_column(Integer)
+    text: Mapped[str] = mapped_column(Text)
+    active: Mapped[bool] = mapped_column(Boolean)
+    added_by: Mapped[str] = mapped_column(String(60))
+    added_at: Mapped[str] = mapped_column(String(30))
+    __table_args__ = (UniqueConstraint("task", "number", name="one_prompt_a_number"),)
+
+
+class PromptRound(Base):
+    """A round of the rating of one task's prompts; ``closed_at`` freezes its ratings."""
+
+    __tablename__ = "prompt_rounds"
+    task: Mapped[str] = mapped_column(String(60), primary_key=True)
+    round: Mapped[int] = mapped_column(Integer, primary_key=True)
+    seed: Mapped[str] = mapped_column(Text)
+    closed_at: Mapped[str | None] = mapped_column(String(30))
+
+
+class PromptRating(Base):
+    """One person's questionnaire on one prompt in one round; the three marks are null until it is filled in."""
+
+    __tablename__ = "prompt_ratings"
+    prompt_id: Mapped[str] = mapped_column(ForeignKey("prompts.prompt_id"), primary_key=True)
+    person: Mapped[str] = mapped_column(String(60), primary_key=True)
+    round: Mapped[int] = mapped_column(Integer, primary_key=True)
+    accuracy: Mapped[int | None] = mapped_column(Integer)
+    naturalness: Mapped[int | None] = mapped_column(Integer)
+    informativeness: Mapped[int | None] = mapped_column(Integer)
+    note: Mapped[str] = mapped_column(Text)
+    rated_at: Mapped[str | None] = mapped_column(String(30))
+    __table_args__ = (Index("ratings_by_person", "person", "round"),)
+
+
+class Invitation(Base):
+    """A way in, once and until a time; only a hash of its secret is kept."""
+
+    __tablename__ = "invitations"
+    token_id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    token_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    name: Mapped[str] = mapped_column(String(60))
+    role: Mapped[str] = mapped_column(String(20))
+    created_by: Mapped[str] = mapped_column(String(60))
+    created_at: Mapped[str] = mapped_column(String(30))
+    expires_at: Mapped[str] = mapped_column(String(30))
+    used_at: Mapped[str | None] = mapped_column(String(30))
+    revoked_at: Mapped[str | None] = mapped_column(String(30))
+
+
+class ApiToken(Base):
+    """A person's key to the API; only a hash is kept. ``scope`` is ``read`` or ``write``."""
+
+    __tablename__ = "api_tokens"
+    token_id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    token_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    name: Mapped[str] = mapped_column(ForeignKey("people.name"))
+    label: Mapped[str] = mapped_column(String(80))
+    scope: Mapped[str] = mapped_column(String(20))
+    created_at: Mapped[str] = mapped_column(String(30))
+    expires_at: Mapped[str] = mapped_column(String(30))
+    last_used_at: Mapped[str | None] = mapped_column(String(30))
+    revoked_at: Mapped[str | None] = mapped_column(String(30))
+
+
+class Identity(Base):
+    """An account elsewhere (OpenID Connect) that signs somebody in."""
+
+    __tablename__ = "identities"
+    issuer: Mapped[str] = mapped_column(String(200), primary_key=True)
+    subject: Mapped[str] = mapped_column(String(200), primary_key=True)
+    name: Mapped[str] = mapped_column(ForeignKey("people.name"))
+    email: Mapped[str] = mapped_column(String(200))
+    linked_at: Mapped[str] = mapped_column(String(30))
+
+
+class SignInAttempt(Base):
+    """A failed sign-in by name or by address, counted over all processes."""
+
+    __tablename__ = "sign_in_attempts"
+    attempt_id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=True)
+    subject: Mapped[str] = mapped_column(String(120))
+    at: Mapped[str] = mapped_column(String(30))
+    __table_args__ = (Index("attempts_by_subject", "subject", "at"),)
+
+
+class Webhook(Base):
+    """An address that hears of events. ``secret_env`` names the environment variable that holds its secret."""
+
+    __tablename__ = "webhooks"
+    webhook_id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=True)
+    url: Mapped[str] = mapped_column(Text)
+    events: Mapped[list[str]] = mapped_column(JSON)
+    secret_env: Mapped[str] = mapped_column(String(80))
+    active: Mapped[bool] = mapped_column(Boolean)
+    created_by: Mapped[str] = mapped_column(String(60))
+    created_at: Mapped[str] = mapped_column(String(30))
+
+
+class Delivery(Base):
+    """One event on its way to one webhook. ``state`` is ``waiting``, ``delivered`` or ``failed`` (given up)."""
+
+    __tablename__ = "deliveries"
+    delivery_id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=True)
+    webhook_id: Mapped[int] = mapped_column(ForeignKey("webhooks.webhook_id"))
+    event_id: Mapped[str] = mapped_column(ForeignKey("outbox.event_id"))
+    attempts: Mapped[int] = mapped_column(Integer)
+    state: Mapped[str] = mapped_column(String(20))
+    next_at: Mapped[str] = mapped_column(String(30))
+    last_error: Mapped[str] = mapped_column(Text)
+    delivered_at: Mapped[str | None] = mapped_column(String(30))
+    __table_args__ = (
+        UniqueConstraint("webhook_id", "event_id", name="one_delivery_a_hook"),
+        Index("deliveries_due", "state", "next_at"),
+    )

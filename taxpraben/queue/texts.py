@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from taxpraben.queue.audit import log
 from taxpraben.queue.claims import find_work
+from taxpraben.queue.policy import read_policy
 from taxpraben.queue.store import Queue
 from taxpraben.queue.tables import Save, Work
 from taxpraben.records.base import JsonObject
@@ -25,6 +26,7 @@ class Saved:
         yours: the text that was given.
         theirs: the current text in a conflict, else None.
         by: who wrote the current text in a conflict, else empty.
+        until: the claim's limit, which a save begins anew; empty where there is none.
     """
 
     kind: str
@@ -32,6 +34,7 @@ class Saved:
     yours: JsonObject
     theirs: JsonObject | None = None
     by: str = ""
+    until: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class Text:
 
 
 def save(queue: Queue, work_id: int, person: str, version: int, form: JsonObject) -> Saved:
-    """Keep what somebody typed; it need not be complete.
+    """Keep what somebody typed; it need not be complete. Who types is at it: the claim's time limit begins anew.
 
     Args:
         queue: the queue.
@@ -59,7 +62,12 @@ def save(queue: Queue, work_id: int, person: str, version: int, form: JsonObject
         NotFoundError: no such work.
     """
     with queue.write() as session:
-        return keep(session, queue.now(), find_work(session, work_id), person, version, form)
+        work = find_work(session, work_id)
+        saved = keep(session, queue.now(), work, person, version, form)
+        if saved.kind == "save" and work.state == "claimed":
+            work.claimed_until = queue.later(read_policy(session).claim_minutes)
+            return replace(saved, until=work.claimed_until)
+        return saved
 
 
 def keep(session: Session, at: str, work: Work, person: str, version: int, form: JsonObject) -> Saved:
@@ -106,5 +114,8 @@ def texts(queue: Queue, work_id: int) -> list[Text]:
 
 def latest_text(queue: Queue, work_id: int, person: str) -> JsonObject | None:
     """What this person last typed on a work, whatever became of it; None where nothing was."""
-    own = [text for text in texts(queue, work_id) if text.person == person]
-    return own[-1].form if own else None
+    with queue.read() as session:
+        row = session.scalar(
+            select(Save).where(Save.work_id == work_id, Save.person == person).order_by(Save.save_id.desc()).limit(1)
+        )
+        return dict(row.form) if row is not None else None

@@ -31,7 +31,8 @@ def test_one_of_fifty_who_claim_the_same_draft_at_once_gets_it(queue: Queue) -> 
         answers = list(pool.map(ask, range(50)))
     owners = [f"a{number:02d}" for number, works in enumerate(answers) if works]
     assert len(owners) == 1
-    assert open_piece(queue, 1).person == owners[0]
+    (work,) = [work for works in answers for work in works]
+    assert open_piece(queue, work).person == owners[0]
 
 
 def test_fifty_people_share_out_a_hundred_drafts_without_overlap_or_rest(queue: Queue) -> None:
@@ -151,7 +152,7 @@ def test_who_leaves_cannot_sign_in_and_what_they_hold_is_free_again(queue: Queue
     assert [person.states["returned"] for person in people_status(queue)] == [1]
     assert leave(queue, "a01") == 1
     assert people_status(queue) == []
-    assert claim(queue, "a02", count=5) == [1, 2, 3]
+    assert len(claim(queue, "a02", count=5)) == 3
     come_back(queue, "a01")
     assert verify(queue, "a01", "long enough") is not None
 

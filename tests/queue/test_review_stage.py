@@ -12,9 +12,10 @@ from queue_samples import DOCUMENT, content, draft
 from stages.console import run_stage
 from stages.review.__main__ import main
 from stages.review.params import ReviewParams
-from taxpraben.queue.policy import read_policy
+from taxpraben.queue.batches import batch_status
+from taxpraben.queue.policy import change_policy, current_policy, read_policy
 from taxpraben.queue.rounds import next_round
-from taxpraben.queue.store import open_queue
+from taxpraben.queue.store import Queue, open_queue
 from taxpraben.records.base import read_records, revise, write_jsonl, write_records
 from taxpraben.records.decision import Decision
 from taxpraben.records.document import Document
@@ -163,3 +164,22 @@ def test_the_round_that_a_checker_opened_outlasts_the_next_run_of_the_stage(work
     with queue.read() as session:
         assert read_policy(session).round == 2
     queue.close()
+
+
+def test_a_rule_changed_in_the_portal_holds_over_the_next_run_which_says_so(
+    workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    set_params(workspace, batch_size=2, claim_minutes=60)
+    run()
+    queue = open_queue(open_workspace().queue_url)
+    assert read_batches(queue) == [("TaxQA", 1, 2), ("TaxQA", 2, 1)]  # of four drafts one is filtered out
+    change_policy(queue, "admin", claim_minutes=45)
+    capsys.readouterr()
+    run()
+    assert "claim_minutes 45 instead of 60" in capsys.readouterr().err
+    assert current_policy(queue).claim_minutes == 45
+    queue.close()
+
+
+def read_batches(queue: Queue) -> list[tuple[str, int, int]]:
+    return [(batch.task, batch.batch, batch.needed) for batch in batch_status(queue)]

@@ -23,8 +23,18 @@ def test_migrations_make_exactly_the_tables_that_the_code_knows(queue: Queue) ->
     assert schema_version(queue) == HEAD
 
 
-@pytest.mark.parametrize("act", ["UPDATE audit SET actor = 'x'", "DELETE FROM audit"])
+@pytest.mark.parametrize(
+    "act",
+    [
+        "UPDATE audit SET actor = 'x'",
+        "DELETE FROM audit",
+        "REPLACE INTO audit SELECT audit_id, at, 'x', act, draft_id, work_id, detail FROM audit",
+        "TRUNCATE audit",
+    ],
+)
 def test_the_audit_log_refuses_changes(queue: Queue, act: str) -> None:
+    if (act.startswith("REPLACE") and queue.locks_rows) or (act.startswith("TRUNCATE") and not queue.locks_rows):
+        pytest.skip("the other database's word")
     fill(queue, 1)
     with pytest.raises(DatabaseError, match="audit only grows"), queue.write() as session:
         session.execute(text(act))
