@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from zlib import crc32
 
 from stages.ingest.outcome import settle
 from taxpraben.records.document import Document
@@ -55,7 +57,9 @@ def drop_duplicates(
     ordered = sorted(documents, key=lambda row: (row.published or "9999", row.source, row.origin))
     # Weighted towards recall: candidates are judged exactly afterwards, a missed one is lost.
     index = MinHashLSH(threshold=max(0.3, least - 0.15), num_perm=_PERMUTATIONS, weights=(0.1, 0.9))
-    sets: dict[str, frozenset[str]] = {}
+    # Sets of all documents would take far more memory than their texts; few are ever compared.
+    shingles_of = lru_cache(maxsize=2048)(lambda text: shingles(text, 3))
+    blank = MinHash(num_perm=_PERMUTATIONS, seed=1, hashfunc=crc32)  # making one anew costs more than filling it
     equal: dict[tuple[str, str], Document] = {}
     by_id: dict[str, Document] = {}
     dropped: dict[str, Duplicate] = {}
@@ -70,20 +74,19 @@ def drop_duplicates(
         if len(folded) < _SHORT or document.kind in ("statute", "exam_book", "casebook"):
             continue
         own = shingles(document.text, 3)
-        sketch = MinHash(num_perm=_PERMUTATIONS, seed=1)
+        sketch = blank.copy()
         sketch.update_batch([shingle.encode() for shingle in own])
         best: tuple[float, Document] | None = None
         for key in sorted(index.query(sketch)):
             other = by_id[key]
             if other.kind != document.kind or not _same_numbers(document.text, other.text):
                 continue
-            value = jaccard(own, sets[key])
+            value = jaccard(own, shingles_of(other.text))
             if value >= least and (best is None or value > best[0]):
                 best = (value, other)
         if best is not None:
             dropped[document.document_id] = Duplicate(document, best[1], min(best[0], 0.999))
             continue
-        sets[document.document_id] = own
         by_id[document.document_id] = document
         index.insert(document.document_id, sketch)
     kept = [document for document in documents if document.document_id not in dropped]
@@ -116,6 +119,9 @@ def drop_repeated_questions(documents: Sequence[Document]) -> tuple[list[Documen
             continue
         kept = []
         for part in document.parts:
+            if part.data.get("fault"):  # waits for review as it is
+                kept.append(part)
+                continue
             options = part.data.get("options")
             texts = sorted(str(option) for option in options) if isinstance(options, list) else []
             same = "|".join([fold(str(part.data.get("stem", part.text))), *(fold(text) for text in texts)])
