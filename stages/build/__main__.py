@@ -44,6 +44,7 @@ def main() -> None:
         say(
             f"{name}: {len(built.items)} items, {built.rejected} rejected, {len(built.refused)} refused, "
             f"{built.left_out} beyond the limit"
+            + (f", {built.not_in_force} not in force on {params.in_force_on}" if params.in_force_on else "")
         )
     for row in refused:
         say(f"refused: {row.task} {row.draft_id}: {'; '.join(row.reasons)}; correct the decision in the portal")
@@ -53,6 +54,9 @@ def main() -> None:
         "seed": params.seed,
         "items": {name: len(built.items) for name, built in builds.items()},
         "task_versions": {name: spec.version for name, spec in load_catalog().items()},
+        "in_force_on": params.in_force_on.isoformat() if params.in_force_on else None,
+        "not_in_force": {name: built.not_in_force for name, built in builds.items() if built.not_in_force},
+        "undated": {name: built.undated for name, built in builds.items() if built.undated},
         "refused": [asdict(row) for row in refused],
     }
     text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from stages.build.params import BuildParams
-from stages.build.rules import broken_rules
+from taxpraben.tasks.rules import broken_rules
 from taxpraben.records.content import Content
 from taxpraben.records.decision import Decision
 from taxpraben.records.draft import Draft
@@ -30,13 +30,22 @@ class Refused:
 
 @dataclass
 class TaskBuild:
-    """What became of one task's decisions; ``unseen`` counts the items that a rule accepted and no person saw."""
+    """What became of one task's decisions.
+
+    Attributes:
+        unseen: items that a rule accepted and no person saw.
+        left_out: contents beyond ``items_per_task``.
+        not_in_force: contents whose rule was not in force on ``in_force_on``.
+        undated: items whose source states no day of effect.
+    """
 
     items: list[Item] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
     rejected: int = 0
     unseen: int = 0
     left_out: int = 0
+    not_in_force: int = 0
+    undated: int = 0
 
 
 def build_task(
@@ -66,12 +75,17 @@ def build_task(
             built.refused.append(Refused(spec.name, decision.draft_id, faults))
         else:
             settled.append((draft, decision.content))
+    day = params.in_force_on.isoformat() if params.in_force_on else ""
+    in_force = [pair for pair in settled if not day or was_in_force(pair[0], day)]
+    built.not_in_force = len(settled) - len(in_force)
+    settled = in_force
     if params.items_per_task and len(settled) > params.items_per_task:
         drawn = sorted(settled, key=lambda pair: _draw(params.seed, "keep", pair[0].draft_id))[: params.items_per_task]
         built.left_out = len(settled) - len(drawn)
         settled = sorted(drawn, key=lambda pair: pair[0].draft_id)
     unseen = {decision.draft_id for decision in decisions if decision.unseen}
     built.unseen = sum(draft.draft_id in unseen for draft, _ in settled)
+    built.undated = sum(not draft.effective for draft, _ in settled)
     examples = choose_examples(
         {draft.draft_id: f"{content.text}\n{content.answer}" for draft, content in settled}, params
     )
@@ -101,6 +115,14 @@ def build_task(
             )
         )
     return built
+
+
+def was_in_force(draft: Draft, day: str) -> bool:
+    """Whether the rule that a draft rests on applied on a day (ISO) as it is known here; yes where it has no dates.
+
+    A day of repeal is the first day without the rule.
+    """
+    return draft.effective <= day and (not draft.repealed or day < draft.repealed)
 
 
 def choose_examples(texts: dict[str, str], params: BuildParams) -> dict[str, str]:

@@ -61,6 +61,7 @@ async def _draft(slot: Slot, params: DraftParams, asker: Asker) -> Draft:
     error = ""
     filtered = False
     try:
+        _refuse_fault(slot)
         await calls.run()
         content = _content(slot, calls.variables)
         error = "; ".join(calls.notes)
@@ -69,6 +70,12 @@ async def _draft(slot: Slot, params: DraftParams, asker: Asker) -> Draft:
     except (StepFailedError, UnusableError) as reason:
         error = str(reason)
     return _row(slot, content, params, calls.requests, filtered, error)
+
+
+def _refuse_fault(slot: Slot) -> None:
+    """What ingest could not pair goes to review with its reason, as a failed draft."""
+    if slot.part is not None and (fault := slot.part.data.get("fault")):
+        raise UnusableError(f"{fault} (page {slot.part.page})" if slot.part.page else str(fault))
 
 
 def _content(slot: Slot, variables: Variables) -> Content:
@@ -100,6 +107,6 @@ def _row(
         model=params.drafter if requests else "",
         requests=requests,
         error=error,
-        effective=document.effective,
+        effective=document.applies_from,
         repealed=document.repealed,
     )

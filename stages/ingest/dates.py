@@ -13,6 +13,7 @@ _EFFECTIVE = re.compile(rf"(?:自|从)?\s*{_DAY}\s*(?:起|开始)?\s*(?:施行|�
 _FROM_PUBLICATION = re.compile(r"自(?:公布|发布|印发)之日起(?:施行|执行|实施|生效)")
 _PUBLISHED = re.compile(rf"{_DAY}[^。；\n]{{0,60}}?(?:公布|发布|印发)")
 _PASSED = re.compile(rf"{_DAY}[^。；\n]{{0,80}}?(?:通过|修订|修正|修改)")
+_AMENDED = re.compile(rf"{_DAY}(?:(?!{_DAY.replace('(', '(?:')})[^。；\n]){{0,80}}?(?:修订|修正|修改)")
 _REPEALED = re.compile(rf"(?:本\S{{1,4}}|已)自?\s*{_DAY}\s*起?\s*(?:废止|失效)")
 _NUMBER = re.compile(
     r"[\u4e00-\u9fff]{1,14}[〔［\[（(]\s*\d{4}\s*[〕］\]）)]\s*第?\s*\d+\s*号"
@@ -46,6 +47,15 @@ def published_date(head: Iterable[str]) -> str:
         if any(days):
             return max(days)
     return ""
+
+
+def amended_date(head: Iterable[str]) -> str:
+    """When the rule was last amended, from the lines of its head, or empty.
+
+    The day of passing counts only where an amendment (修订, 修正, 修改) follows in the same clause.
+    """
+    days = [_iso(match.groups()) for line in head for match in _AMENDED.finditer(line)]
+    return max(days, default="")
 
 
 def repealed_date(lines: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
-from stages.ingest.dates import document_number, effective_date, iso_date, published_date, repealed_date
+from stages.ingest.dates import amended_date, document_number, effective_date, iso_date, published_date, repealed_date
 from stages.ingest.outcome import Harvest, Place, new_document
 from stages.ingest.paper import Paper
 from taxpraben.records.document import DocumentPart
@@ -102,6 +102,7 @@ def read_statute(place: Place, paper: Paper) -> Harvest:
             publisher=paper.about.get("publisher", ""),
             number=paper.about.get("number", "") or document_number(head[:12]),
             published=published,
+            amended=amended_date(head) or amended_date(["".join(head)]),
             effective=iso_date(paper.about.get("effective", "")) or effective,
             repealed=iso_date(paper.about.get("repealed", "")) or repealed_date(head),
         )

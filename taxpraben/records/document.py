@@ -36,7 +36,12 @@ class DocumentPart(Part):
 
 
 class Document(Record):
-    """A cleaned text. ``document_id`` depends on source and origin only, so that a corrected text keeps its id."""
+    """A cleaned text. ``document_id`` depends on source and origin only, so that a corrected text keeps its id.
+
+    Attributes:
+        published, effective, amended, repealed: dates (ISO) that the text or its page states; empty where it does not.
+            ``amended`` is the last amendment that the text contains, and so names its version.
+    """
 
     NAME: ClassVar[str] = "document"
     VERSION: ClassVar[int] = 1
@@ -56,10 +61,16 @@ class Document(Record):
     number: str = ""
     published: str = ""
     effective: str = ""
+    amended: str = ""
     repealed: str = ""
     masked: JsonObject = {}
     flags: list[str] = []
     digest: str
+
+    @property
+    def applies_from(self) -> str:
+        """The day from which the text as it stands here has applied: of effect, or of the last amendment if later."""
+        return max(self.effective, self.amended) if self.effective else ""
 
 
 class Quarantined(Record):

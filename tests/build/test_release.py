@@ -6,7 +6,7 @@ import pytest
 
 from stages.build.params import BuildParams
 from stages.build.release import build_task, choose_examples, own_field_list, release_digest
-from stages.build.rules import broken_rules
+from taxpraben.tasks.rules import broken_rules
 from taxpraben.records.content import Content
 from taxpraben.records.decision import Decision
 from taxpraben.records.draft import Draft
@@ -62,6 +62,29 @@ def test_an_accepted_draft_becomes_an_item_that_remembers_where_it_came_from() -
     [item] = build([decided(1, choice("印花税由谁缴纳"))]).items
     assert (item.answer, item.gold, item.origin, item.effective) == ("B", [1], "book.pdf", "2026-01-01")
     assert item.query == find_task("TaxSCQ").prompts[item.prompt]
+
+
+@pytest.mark.parametrize(
+    ("day", "effective", "repealed", "kept"),
+    [
+        ("2026-01-01", "2026-01-01", "", True),
+        ("2025-12-31", "2026-01-01", "", False),
+        ("2026-06-30", "2026-01-01", "2026-07-01", True),
+        ("2026-07-01", "2026-01-01", "2026-07-01", False),
+        ("2000-01-01", "", "", True),  # the source states no dates: kept, and counted as undated
+    ],
+)
+def test_a_release_for_a_day_holds_what_was_in_force_on_it(day: str, effective: str, repealed: str, kept: bool) -> None:
+    draft, decision = decided(1, choice("印花税由谁缴纳"))
+    draft = draft.model_copy(update={"effective": effective, "repealed": repealed})
+    built = build([(draft, decision)], BuildParams(in_force_on=day))
+    assert (len(built.items), built.not_in_force) == ((1, 0) if kept else (0, 1))
+    assert built.undated == int(not effective)
+
+
+def test_a_day_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ValueError, match="in_force_on"):
+        BuildParams(in_force_on="2026-02-30")
 
 
 def test_a_rejected_draft_gives_no_item_and_is_counted() -> None:

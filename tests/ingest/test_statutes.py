@@ -1,3 +1,6 @@
+import pytest
+
+from stages.ingest.dates import amended_date
 from stages.ingest.outcome import Place
 from stages.ingest.paper import markdown_paper
 from stages.ingest.statutes import has_articles, read_statute
@@ -99,3 +102,27 @@ def test_a_table_of_contents_opens_no_article_and_no_annex() -> None:
 
 def test_a_text_without_articles_is_known_as_such() -> None:
     assert not has_articles(markdown_paper("# 通知\n一、时间\n依照第三条办理。"))
+
+
+@pytest.mark.parametrize(
+    ("head", "amended"),
+    [
+        (
+            "（2020年3月1日通过　根据2021年4月2日《修改决定》第一次修正　2023年5月6日第二次修订）",
+            "2023-05-06",
+        ),
+        ("2020年3月1日示范省人大常委会通过", ""),
+        ("2020年3月1日公布，2021年2月30日修订", ""),  # no such day
+    ],
+)
+def test_the_last_amendment_names_the_version(head: str, amended: str) -> None:
+    assert amended_date([head]) == amended
+
+
+def test_an_amended_text_applies_from_its_amendment_and_not_from_the_first_day_of_the_law() -> None:
+    text = (
+        "# 示范税法（虚构）\n（2018年1月1日通过　根据2022年6月7日《决定》修正）\n"
+        "第一条　虚构税按年征收。\n第二条　本法自2018年3月1日起施行。"
+    )
+    [document] = read_statute(PLACE, markdown_paper(text)).documents
+    assert (document.effective, document.amended, document.applies_from) == ("2018-03-01", "2022-06-07", "2022-06-07")
