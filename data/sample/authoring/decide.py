@@ -9,12 +9,14 @@ import hashlib
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from stages.ingest.masking import what_to_mask
+from stages.ingest.outcome import Place, new_document
 from taxpraben.records.base import read_records, write_jsonl
 from taxpraben.records.content import Content
 from taxpraben.records.decision import Decision
@@ -105,24 +107,44 @@ def _site() -> Iterator[Entry]:
     topics = find_task("TaxTopic").labels
     for name in ("news", "risk", "inspect", "board", "opinion"):
         for row in _read(f"site/{name}.yaml")["items"]:
-            origin, judgement = f"{row['id']}.html", row["judgement"]
-            body = row.get("body", "").strip()
-            if name == "news":
-                letter = LETTERS[topics.index(judgement["topic"])]
-                yield origin, "", "TaxTopic", _chosen(row["title"], topics, letter)
-                yield origin, "", "TaxSum", Content(text=body, answer=judgement["summary"].strip())
-                if read := judgement.get("read"):
-                    text = f"{body}问题：{read['question'].strip()}"
-                    yield origin, "", "TaxRead", Content(text=text, answer=read["answer"].strip())
-            elif name in ("risk", "inspect"):
-                answer = {key: value.strip() for key, value in judgement[name].items()}
-                task = "TaxRisk" if name == "risk" else "TaxInspect"
-                yield origin, "", task, Content(text=body, answer=json.dumps(answer, ensure_ascii=False))
-            elif name == "board":
-                pair = judgement["board"]
-                yield origin, "", "TaxBoard", Content(text=pair["question"].strip(), answer=pair["answer"].strip())
-            elif judgement["opinion"]:
-                yield origin, "", "TaxOpinion", Content(text=body, answer=judgement["opinion"].strip())
+            clean = _masking(name, row)
+            for task, content in _judged(name, row, topics):
+                yield f"{row['id']}.html", "", task, clean(content)
+
+
+def _judged(name: str, row: dict[str, Any], topics: list[str]) -> Iterator[tuple[str, Content]]:
+    body, judgement = row.get("body", "").strip(), row["judgement"]
+    if name == "news":
+        letter = LETTERS[topics.index(judgement["topic"])]
+        yield "TaxTopic", _chosen(row["title"], topics, letter)
+        yield "TaxSum", Content(text=body, answer=judgement["summary"].strip())
+        if read := judgement.get("read"):
+            text = f"{body}问题：{read['question'].strip()}"
+            yield "TaxRead", Content(text=text, answer=read["answer"].strip())
+    elif name in ("risk", "inspect"):
+        answer = {key: value.strip() for key, value in judgement[name].items()}
+        task = "TaxRisk" if name == "risk" else "TaxInspect"
+        yield task, Content(text=body, answer=json.dumps(answer, ensure_ascii=False))
+    elif name == "board":
+        pair = judgement["board"]
+        yield "TaxBoard", Content(text=pair["question"].strip(), answer=pair["answer"].strip())
+    elif judgement["opinion"]:
+        yield "TaxOpinion", Content(text=body, answer=judgement["opinion"].strip())
+
+
+def _masking(name: str, row: dict[str, Any]) -> Callable[[Content], Content]:
+    """What ingest masks in the page is masked in the judgement too."""
+    text = row.get("body") or f"{row['judgement']['board']['question']}\n{row['judgement']['board']['answer']}"
+    page = new_document(Place("site", "sites", row["id"]), name, row.get("title", ""), text, [])  # type: ignore[arg-type]
+    swaps = {surface: token for surface, (_, token) in what_to_mask(page).items()}
+
+    def clean(content: Content) -> Content:
+        changed = {"text": content.text, "answer": content.answer}
+        for surface in sorted(swaps, key=len, reverse=True):
+            changed = {field: value.replace(surface, swaps[surface]) for field, value in changed.items()}
+        return content.model_copy(update=changed)
+
+    return clean
 
 
 def rule(draft: Draft, truth: Content | None) -> Decision:
