@@ -248,7 +248,7 @@ def gold_(
 def deliver(
     watch: Annotated[bool, typer.Option("--watch", help="Go on until stopped.")] = False,
 ) -> None:
-    """Send the events that webhooks wait for; the portal does it too while it runs."""
+    """Send the events that webhooks wait for; nothing else sends them, so keep `--watch` running beside the portal."""
     with open_here() as queue:
         while True:
             sent = deliver_due(queue)

@@ -45,6 +45,10 @@ _TITLE = re.compile(
     r")$"
 )
 _MASKED = re.compile(r".*某.*|[甲乙丙丁戊己庚辛壬癸]\d*|[一-龥][甲乙丙丁]")
+# Of these roles many are spoken of at once, and any word may follow (员工成本); of the others a mark behind tells.
+_OF_MANY = re.compile(r"会计|出纳|股东|员工|业主|房东|司机|主播|医生|教师|律师|居民|工程师|业务员")
+_GROUP = re.compile(r"员工|股东|业主|居民")  # more often a group than a person: a verb behind is one (居民应税所得)
+_COMMON = frozenset({"n", "vn", "a", "an", "ad", "d", "m", "q", "r", "t", "f", "c", "p"})
 _KIN = frozenset("妻夫父母子女儿弟兄姐妹叔姨舅侄孙说称等系因是在有和与及为从向对把将被让给来去到时后前中上下的了着过")
 
 _COMPANY_FORM = re.compile(
@@ -135,8 +139,21 @@ def _people(piece: str, tokens: list[Token]) -> Iterator[str]:
         if _TITLE.match(title) and tag in ("LOC", "ORG", "nz") and 2 <= len(word) <= 3 and word[0] in _SURNAMES:
             yield word
     for match in _ROLE.finditer(piece):
-        if name := _named_after(piece, match.end(), ends):
+        name = _named_after(piece, match.end(), ends)
+        if name and not _is_word(piece, match, name, tokens):
             yield name
+
+
+def _is_word(piece: str, role: re.Match[str], name: str, tokens: list[Token]) -> bool:
+    """Whether what stands like a name behind a role is a word of the language (员工成本, 股东全部)."""
+    start, end = role.end(), role.end() + len(name)
+    spans = zip([0, *_cuts(tokens)], _cuts(tokens), tokens, strict=False)
+    tag = next((tag for begin, stop, (_, tag) in spans if begin <= start and stop == end), "")
+    common = _COMMON | {"v", "nz"} if _GROUP.match(role.group()) else _COMMON
+    if len(name) > 3 or tag not in common:
+        return False
+    named = tag in ("n", "an", "a") and piece[end : end + 1] in tuple("，,（(、")
+    return not named or _OF_MANY.match(role.group()) is not None
 
 
 def _belongs(rest: list[Token]) -> bool:
@@ -162,7 +179,11 @@ def _named_after(piece: str, start: int, ends: frozenset[int]) -> str:
 
 
 def _ends(tokens: list[Token]) -> frozenset[int]:
-    return frozenset(accumulate(len(word) for word, _ in tokens))
+    return frozenset(_cuts(tokens))
+
+
+def _cuts(tokens: list[Token]) -> list[int]:
+    return list(accumulate(len(word) for word, _ in tokens))
 
 
 def _is_person(name: str) -> bool:

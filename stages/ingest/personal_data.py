@@ -58,6 +58,10 @@ class Rule:
     holds: Callable[[str], bool] = bool
 
 
+# What follows a figure: eleven digits of it are an amount, not a telephone.
+_COUNTED = r"\s?(?:余|多)?(?:[元角分万亿股份吨]|人民币|千克|公斤|平方米|立方米|美元|欧元|港元)"
+
+
 def _bare(text: str) -> str:
     return re.sub(r"[\s-]", "", text)
 
@@ -82,7 +86,7 @@ RULES = (
     ),
     Rule(
         "phone", "[电话]",
-        re.compile(r"(?<![0-9A-Za-z.])(?:\+?86[ -]?)?1[3-9]\d[ -]?\d{4}[ -]?\d{4}(?![0-9A-Za-z.])"),
+        re.compile(rf"(?<![0-9A-Za-z.])(?:\+?86[ -]?)?1[3-9]\d[ -]?\d{{4}}[ -]?\d{{4}}(?![0-9A-Za-z.])(?!{_COUNTED})"),
     ),
     Rule(
         "landline", "[电话]",

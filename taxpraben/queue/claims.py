@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session, aliased
 
 from taxpraben.queue.audit import SYSTEM, log
 from taxpraben.queue.mixing import mix_in
-from taxpraben.queue.policy import read_policy
+from taxpraben.queue.policy import Policy, read_policy
 from taxpraben.queue.states import FrozenError, NotFoundError, NotYoursError, QueueError
 from taxpraben.queue.store import Queue
 from taxpraben.queue.tables import Entry, Person, Work
@@ -95,9 +95,7 @@ def claim_within(
     at = queue.now()
     policy = read_policy(session)
     expire(session, at)
-    if queue.locks_rows and (policy.overlap > 1 or policy.gold_every):
-        # Two tabs of one person at once must not get two works of one draft.
-        session.execute(select(func.pg_advisory_xact_lock(func.hashtext(f"claim {person}"))))
+    _wait_for_own_claims(queue, session, person, policy)
     until = queue.later(minutes if minutes is not None else policy.claim_minutes)
     gold = mix_in(session, person, until, policy.gold_every, count, _open_for(person, task, batch))
     taken: list[tuple[Work, Entry]] = []
@@ -134,6 +132,8 @@ def claim_work(queue: Queue, work_id: int, person: str) -> bool:
     with queue.write() as session:
         at = queue.now()
         expire(session, at)
+        policy = read_policy(session)
+        _wait_for_own_claims(queue, session, person, policy)
         query = _open_for(person, None, None).where(Work.work_id == work_id)
         if queue.locks_rows:
             query = query.with_for_update(skip_locked=True, of=Work)
@@ -141,11 +141,17 @@ def claim_work(queue: Queue, work_id: int, person: str) -> bool:
         if found is None:
             return False
         work, entry = found
-        until = queue.later(read_policy(session).claim_minutes)
+        until = queue.later(policy.claim_minutes)
         work.state, work.person, work.claimed_until = "claimed", person, until
         _show_claimed(session, [(work, entry)])
         log(session, at, person, "claimed", work, until=until)
         return True
+
+
+def _wait_for_own_claims(queue: Queue, session: Session, person: str, policy: Policy) -> None:
+    if queue.locks_rows and (policy.overlap > 1 or policy.gold_every):
+        # Two tabs of one person at once must not get two works of one draft.
+        session.execute(select(func.pg_advisory_xact_lock(func.hashtext(f"claim {person}"))))
 
 
 def _open_for(person: str, task: str | None, batch: int | None) -> Select[Work, Entry]:
@@ -224,9 +230,14 @@ def expire(session: Session, at: str) -> int:
     )
     for work in ended:
         log(session, at, SYSTEM, "claim_ended", work, person=work.person, until=work.claimed_until)
-        work.state, work.person, work.claimed_until = "open", None, None
+        put_back(work)
         _show(session, work)
     return len(ended)
+
+
+def put_back(work: Work) -> None:
+    """Make a work anybody's; it belongs to the round in which it is submitted next, not to one that passed already."""
+    work.state, work.person, work.claimed_until, work.round = "open", None, None, 0
 
 
 def release(queue: Queue, work_id: int, actor: str) -> None:
@@ -250,7 +261,7 @@ def release(queue: Queue, work_id: int, actor: str) -> None:
         if work.state not in ("claimed", "returned"):
             raise QueueError(f"Work {work_id} is {work.state}; only claimed and returned work can be given back")
         log(session, queue.now(), actor, "released", work, person=work.person, state=work.state)
-        work.state, work.person, work.claimed_until = "open", None, None
+        put_back(work)
         _show(session, work)
 
 
@@ -265,16 +276,18 @@ def hand_over(queue: Queue, person: str, to: str | None, actor: str) -> int:
     with queue.write() as session:
         at = queue.now()
         until = queue.later(read_policy(session).claim_minutes)
-        held = list(session.scalars(select(Work).where(Work.person == person, Work.state.in_(("claimed", "returned")))))
+        # Locked: what is submitted at this moment is either seen as submitted or comes too late.
+        theirs = select(Work).where(Work.person == person, Work.state.in_(("claimed", "returned")))
+        held = list(session.scalars(theirs.order_by(Work.work_id).with_for_update()))
         for work in held:
             judged = to is not None and session.scalar(
                 select(Work.work_id).where(Work.draft_id == work.draft_id, Work.person == to)
             )
             log(session, at, actor, "handed_over", work, person=person, to=None if judged else to)
             if to is None or judged:
-                work.state, work.person, work.claimed_until = "open", None, None
+                put_back(work)
             else:
-                work.person = to
+                work.person, work.round = to, 0
                 work.claimed_until = until if work.state == "claimed" else None
             _show(session, work)
         return len(held)
@@ -296,7 +309,7 @@ def reopen_skipped(queue: Queue, work_id: int, actor: str) -> None:
         if work.state != "skipped":
             raise QueueError(f"Work {work_id} is {work.state}, not skipped")
         log(session, queue.now(), actor, "reopened", work, note=work.note)
-        work.state, work.person, work.claimed_until = "open", None, None
+        put_back(work)
         _show(session, work)
 
 

@@ -23,6 +23,8 @@ LARGEST = 200_000_000
 
 MOST_ROWS = 100_000
 _ESCAPE = re.compile(r"_(x[0-9A-Fa-f]{4}_)")
+_UNFIT = re.compile(r"[\x00-\x08\x0b-\x1f]")
+"""Characters that a cell cannot hold as they are, and the carriage return, which reading would make a line feed."""
 _NOON = datetime(2000, 1, 1, 12, 0)
 
 
@@ -52,7 +54,6 @@ def write_table(
     from openpyxl import Workbook
     from openpyxl.styles import Alignment, Font, PatternFill
     from openpyxl.utils import get_column_letter
-    from openpyxl.utils.escape import escape
     from openpyxl.worksheet.datavalidation import DataValidation
 
     book = Workbook()
@@ -65,12 +66,15 @@ def write_table(
     shade = PatternFill("solid", fgColor="FFF6D6")
 
     def put(row: int, column: int, text: str) -> Any:
-        if len(text) > LONGEST_CELL:
-            raise QueueError(f"Row {row}, {columns[column - 1]}: {len(text)} characters are more than Excel keeps")
+        # What looks like an escape (_x000D_) is escaped itself, or it would come back as the character.
+        escaped = _UNFIT.sub(lambda match: f"_x{ord(match.group()):04X}_", _ESCAPE.sub(r"_x005F_\1", text))
+        if len(escaped) > LONGEST_CELL:
+            raise QueueError(
+                f"Row {row}, {columns[column - 1]}: {len(escaped)} characters are more than Excel keeps; use .jsonl"
+            )
         cell = sheet.cell(row=row, column=column)
         if text:
-            # What looks like an escape (_x000D_) is escaped itself, or it would come back as the character.
-            cell.value = escape(_ESCAPE.sub(r"_x005F_\1", text))
+            cell.value = escaped
             # openpyxl takes a leading '=' for a formula, and some digits for a number.
             cell.data_type = "s"
         cell.number_format = "@"
@@ -146,7 +150,9 @@ def read_table(packed: bytes) -> list[dict[str, str]]:
                 row[""] = str(number)
                 found.append(row)
         book.close()
-    except (zipfile.BadZipFile, InvalidFileException, KeyError, IndexError, EOFError) as error:
+    except QueueError:
+        raise
+    except (zipfile.BadZipFile, InvalidFileException, SyntaxError, LookupError, EOFError, ValueError) as error:
         raise QueueError(f"This is no Excel file (.xlsx) that can be read ({error})") from error
     if not any(columns):
         raise QueueError("The first row of the sheet names no columns")

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from taxpraben.queue.audit import SYSTEM, log
 from taxpraben.queue.batches import Batches
-from taxpraben.queue.claims import show_state
+from taxpraben.queue.claims import put_back, show_state
 from taxpraben.queue.events import note_completion
 from taxpraben.queue.excerpt import cut_excerpt
 from taxpraben.queue.measuring import settle_gold_beside
@@ -195,7 +195,7 @@ def _open_works(session: Session, entry: Entry, overlap: int, present: list[Work
         return
     entry.state = "open"
     for work in present:
-        work.state, work.person, work.claimed_until = "open", None, None
+        put_back(work)
         work.verdict, work.content, work.reason, work.note = "", None, "", ""
         work.sampled, work.check_result, work.checker, work.submitted_at = False, "", "", ""
     add_works(session, [(entry, slot) for slot in range(len(present), max(overlap, 1))])

@@ -110,7 +110,8 @@ def import_label_studio(queue: Queue, data: bytes, actor: str) -> Import:
     """Take annotations back as decisions; tasks without one are left for later.
 
     An annotation that says what its task's decision said stays that decision. Another one is the ruling of whoever
-    completed it (``label-studio-N`` for user N), at the time of its last change.
+    completed it (``label-studio-N`` for user N), at the time of its last change. Who accepted a draft that has changed
+    since the export accepted another text: it is told as stale, and the present draft waits on.
 
     Raises:
         QueueError: the file is no list of tasks, a task has annotations that contradict each other, or an annotation
@@ -123,12 +124,15 @@ def import_label_studio(queue: Queue, data: bytes, actor: str) -> Import:
     if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
         raise QueueError("Label Studio's JSON export is a list of tasks (choose 'JSON', not 'JSON-MIN')")
     known = _known(queue)
-    decisions = [
-        decision
-        for number, task in enumerate(tasks, start=1)
-        if (decision := _decision(queue, number, task, known)) is not None
-    ]
-    return import_decisions(queue, decisions, actor)
+    decisions: list[Decision] = []
+    stale: list[str] = []
+    for number, task in enumerate(tasks, start=1):
+        decision = _decision(queue, number, task, known, stale)
+        if decision is not None:
+            decisions.append(decision)
+    report = import_decisions(queue, decisions, actor)
+    report.stale += stale
+    return report
 
 
 def _known(queue: Queue) -> dict[str, tuple[str, str, Content | None]]:
@@ -144,7 +148,11 @@ def _known(queue: Queue) -> dict[str, tuple[str, str, Content | None]]:
 
 
 def _decision(
-    queue: Queue, number: int, task: Mapping[str, Any], known: Mapping[str, tuple[str, str, Content | None]]
+    queue: Queue,
+    number: int,
+    task: Mapping[str, Any],
+    known: Mapping[str, tuple[str, str, Content | None]],
+    stale: list[str],
 ) -> Decision | None:
     def bad(cause: str) -> QueueError:
         return QueueError(f"Task {number} ({task.get('data', {}).get('draft_id', 'no draft_id')}): {cause}")
@@ -155,6 +163,10 @@ def _decision(
     name, digest, draft = known.get(own["draft_id"], (str(own.get("dataset", "")), "", None))
     done = [each for each in task.get("annotations") or [] if isinstance(each, dict) and not each.get("was_cancelled")]
     if not done:
+        return None
+    shown = str(own.get("draft_digest", ""))
+    if own["draft_id"] in known and shown != digest and all(_leaves(annotation, shown) for annotation in done):
+        stale.append(own["draft_id"])
         return None
     rulings = []
     for annotation in done:
@@ -174,7 +186,7 @@ def _decision(
     return Decision(
         draft_id=own["draft_id"],
         task=name,
-        draft_digest=str(own.get("draft_digest", "")) if verdict != "fixed" else digest,
+        draft_digest=shown if verdict != "fixed" else digest,
         verdict=verdict,
         content=content,
         reason=reason,
@@ -183,8 +195,31 @@ def _decision(
     )
 
 
+def _leaves(annotation: Mapping[str, Any], digest: str) -> bool:
+    """Whether an annotation leaves the draft of this digest as it is: accepted, or fixed without a change."""
+    verdict, parts, _ = _regions(annotation)
+    if verdict not in ("accepted", "fixed"):
+        return False
+    if not (parts.get("text", "").strip() and parts.get("answer", "").strip()):
+        return not parts
+    return rebuild(parts, None).digest == digest
+
+
 def _ruling(annotation: Mapping[str, Any], draft: Content | None) -> tuple[Any, Content | None, str]:
-    verdict, parts = "", {}
+    verdict, parts, reason = _regions(annotation)
+    if verdict not in VERDICTS:
+        raise QueueError(f"verdict {verdict!r}; known: {', '.join(VERDICTS)}")
+    if verdict == "rejected":
+        return verdict, None, reason
+    content = rebuild(parts, draft)
+    if verdict == "accepted" and draft is not None and content.digest != draft.digest:
+        return "fixed", content, reason
+    return ("accepted" if draft is not None and content.digest == draft.digest else verdict), content, reason
+
+
+def _regions(annotation: Mapping[str, Any]) -> tuple[str, dict[str, str], str]:
+    """The verdict, the parts of a content and the reason, as an annotation has them."""
+    verdict, parts = "", dict[str, str]()
     for region in annotation.get("result") or []:
         value = region.get("value") or {}
         if region.get("from_name") == "verdict":
@@ -194,14 +229,7 @@ def _ruling(annotation: Mapping[str, Any], draft: Content | None) -> tuple[Any, 
         elif isinstance(value.get("text"), str):
             parts[str(region.get("from_name"))] = value["text"]
     reason = parts.pop("reason", "")
-    if verdict not in VERDICTS:
-        raise QueueError(f"verdict {verdict!r}; known: {', '.join(VERDICTS)}")
-    if verdict == "rejected":
-        return verdict, None, reason
-    content = rebuild({name: text for name, text in parts.items() if name in PARTS}, draft)
-    if verdict == "accepted" and draft is not None and content.digest != draft.digest:
-        return "fixed", content, reason
-    return ("accepted" if draft is not None and content.digest == draft.digest else verdict), content, reason
+    return verdict, {name: text for name, text in parts.items() if name in PARTS}, reason
 
 
 def _who(completed_by: object) -> str:

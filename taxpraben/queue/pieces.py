@@ -48,6 +48,7 @@ class Piece:
     checker: str
     waits_for_check: bool
     batch: int
+    document_id: str
 
 
 def open_piece(queue: Queue, work_id: int) -> Piece:
@@ -152,6 +153,7 @@ def _as_piece(work: Work, entry: Entry) -> Piece:
         waits_for_check=work.state == "submitted"
         and ((work.sampled and not work.check_result) or work.check_result == "failed"),
         batch=work.batch,
+        document_id=entry.document_id,
     )
 
 

@@ -155,6 +155,12 @@ def settle_if_agreed(session: Session, at: str, entry: Entry, checker: str) -> b
     with session.no_autoflush:
         # What this transaction changed in a work is seen without writing it first: rows keep their identity.
         works = list(session.scalars(_judgements(entry.draft_id).order_by(Work.slot)))
+    if len(works) > 1:
+        # Who hands in the other judgement at this moment waits for us, or we for them; then all are seen as they are.
+        session.flush()
+        session.execute(select(Entry.draft_id).where(Entry.draft_id == entry.draft_id).with_for_update(key_share=True))
+        again = _judgements(entry.draft_id).order_by(Work.slot).execution_options(populate_existing=True)
+        works = list(session.scalars(again))
     if any(work.state not in ("submitted", "checked") for work in works):
         show_state(session, entry)
         return False

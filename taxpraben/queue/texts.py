@@ -73,8 +73,9 @@ def save(queue: Queue, work_id: int, person: str, version: int, form: JsonObject
 def keep(session: Session, at: str, work: Work, person: str, version: int, form: JsonObject) -> Saved:
     """``save`` within a transaction: nothing that was typed is refused, only its standing differs."""
     if not owns(work, person, at):
-        session.add(Save(work_id=work.work_id, person=person, version=version, kind="late", form=form, at=at))
-        log(session, at, person, "saved_late", work, version=version)
+        if not _kept_beside(session, work, person, version, "late", form):
+            session.add(Save(work_id=work.work_id, person=person, version=version, kind="late", form=form, at=at))
+            log(session, at, person, "saved_late", work, version=version)
         return Saved("late", work.version, form)
     if version != work.version:
         current = session.scalar(
@@ -82,8 +83,9 @@ def keep(session: Session, at: str, work: Work, person: str, version: int, form:
             .where(Save.work_id == work.work_id, Save.kind == "save", Save.version == work.version)
             .order_by(Save.save_id.desc())
         )
-        session.add(Save(work_id=work.work_id, person=person, version=version, kind="conflict", form=form, at=at))
-        log(session, at, person, "save_conflict", work, version=version, current=work.version)
+        if not _kept_beside(session, work, person, version, "conflict", form):
+            session.add(Save(work_id=work.work_id, person=person, version=version, kind="conflict", form=form, at=at))
+            log(session, at, person, "save_conflict", work, version=version, current=work.version)
         return Saved(
             "conflict",
             work.version,
@@ -94,6 +96,12 @@ def keep(session: Session, at: str, work: Work, person: str, version: int, form:
     work.version += 1
     session.add(Save(work_id=work.work_id, person=person, version=work.version, kind="save", form=form, at=at))
     return Saved("save", work.version, form)
+
+
+def _kept_beside(session: Session, work: Work, person: str, version: int, kind: str, form: JsonObject) -> bool:
+    """Whether this very text stands beside the work already: a share that is imported again brings nothing new."""
+    same = (Save.work_id == work.work_id, Save.person == person, Save.version == version, Save.kind == kind)
+    return any(kept == form for kept in session.scalars(select(Save.form).where(*same)))
 
 
 def owns(work: Work, person: str, at: str) -> bool:

@@ -38,6 +38,7 @@ LEASE_SECONDS = 60
 """How long a process has for one delivery before another may take it up."""
 
 ANSWER_SECONDS = 10
+SHORTEST_SECRET = 16
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{0,79}")
 
 Send = Callable[[str, bytes, dict[str, str]], int]
@@ -249,12 +250,14 @@ def signed_headers(secret_env: str, event_id: str, body: bytes, seconds: int) ->
 def _key(secret_env: str, secret: str) -> bytes:
     if secret.startswith("whsec_"):
         try:
-            return base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+            key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
         except binascii.Error:
             raise QueueError(f"{secret_env}: what follows 'whsec_' is no base64") from None
-    if len(secret) < 16:
+    else:
+        key = secret.encode()
+    if len(key) < SHORTEST_SECRET:
         raise QueueError(f"{secret_env} holds no secret of 16 characters or more in the environment that delivers")
-    return secret.encode()
+    return key
 
 
 def post(url: str, body: bytes, headers: dict[str, str]) -> int:

@@ -6,6 +6,7 @@ from stages.ingest.addresses import find_addresses
 from stages.ingest.masking import mask, take_out
 from stages.ingest.names_in_text import find_names
 from stages.ingest.outcome import Place, new_document
+from stages.ingest.pseudonyms import assign_pseudonyms
 from stages.ingest.sealing import SealError, new_key, reveal, write_sealed
 from taxpraben.records.document import Document, DocumentPart
 from tests.ingest.masking_set import EXACT, KINDS, Found, measure, read_sentences
@@ -110,6 +111,33 @@ def test_a_document_changed_since_is_not_revealed_with_wrong_places(tmp_path) ->
 def test_a_short_key_is_refused_by_name(tmp_path) -> None:
     with pytest.raises(SealError, match="TAXPRABEN_PSEUDONYM_KEY is too short"):
         write_sealed(tmp_path / "p.jsonl", [], {}, "123456")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "该企业的员工成本和其他支出增加，成本核算有误。",
+        "会计方法，应保持一致；员工安全，人人有责。",
+        "被告人全部退赃，股东全部转出，居民应税所得照缴。",
+        "注册资本15000000000元，股本13900000000股。",
+    ],
+)
+def test_words_behind_a_role_and_figures_of_eleven_digits_stay(text: str) -> None:
+    assert mask(_document("board", text)).text == text
+
+
+def test_no_two_companies_share_a_pseudonym_and_none_takes_what_the_text_uses() -> None:
+    companies = [f"第{number}号公司" for number in range(30)]
+    given = assign_pseudonyms("甲、乙二人与A公司合谋。", ["王小明"], companies)
+    assert given["王小明"] == "丙"
+    assert len({given[name] for name in companies}) == 30
+    assert "A公司" not in given.values()
+
+
+def test_what_a_company_is_called_for_short_is_masked_unless_it_is_a_role() -> None:
+    for alias, masked in (("青禾", True), ("纳税人", False), ("出租方", False), ("该公司", False)):
+        text = f"云栖青禾贸易有限公司（以下简称“{alias}”）少缴税款。"
+        assert (alias in assign_pseudonyms(text, [], ["云栖青禾贸易有限公司"])) == masked
 
 
 def _document(kind: str, text: str) -> Document:

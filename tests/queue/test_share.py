@@ -286,3 +286,50 @@ def test_a_draft_id_that_the_queue_does_not_have_is_told(queue: Queue, clock: Cl
     tasks[0]["data"]["draft_id"] = "TaxQA-ffffffffffff"
     tasks[0]["data"]["decision"]["draft_id"] = "TaxQA-ffffffffffff"
     assert import_label_studio(queue, json.dumps(tasks).encode(), "admin").unknown == ["TaxQA-ffffffffffff"]
+
+
+def test_a_conflict_that_is_imported_again_is_kept_once(queue: Queue) -> None:
+    fill(queue, 1, spot_checks=5)
+    (work,) = claim(queue, "a01")
+    back = fill_in("jsonl", export_share(queue, "a01", "jsonl"), {draft(0).draft_id: {"verdict": "accepted"}})
+    save(queue, work, "a01", 0, {"answer": "门户里写的"})
+    for _ in range(2):
+        assert len(import_share(queue, back, "jsonl", "a01").conflicts) == 1
+        assert [text.kind for text in texts(queue, work)] == ["save", "conflict"]
+
+
+@pytest.mark.parametrize("with_areas", [True, False])
+def test_an_acceptance_in_label_studio_of_a_draft_that_changed_meanwhile_decides_nothing(
+    queue: Queue, with_areas: bool
+) -> None:
+    fill(queue, 2)
+    tasks = json.loads(export_label_studio(queue))
+    bring_in(queue, [draft(0, "新的答案。"), draft(1)], [DOCUMENT])
+    for number, task in enumerate(tasks, start=1):
+        verdict = {"from_name": "verdict", "to_name": "source", "type": "choices", "value": {"choices": ["accepted"]}}
+        areas = task["predictions"][0]["result"] if with_areas else []
+        task["annotations"] = [{"id": number, "completed_by": 1, "result": [verdict, *areas]}]
+    report = import_label_studio(queue, json.dumps(tasks).encode(), "terminal")
+    assert (report.stale, report.imported) == ([draft(0).draft_id], [draft(1).draft_id])
+    assert [decision.draft_id for decision in export_decisions(queue)] == [draft(1).draft_id]
+
+
+@pytest.mark.parametrize("text", ["行\n" * 15_000, "a\x00b", "a\x1fb", "\x0b"], ids=["long", "zero", "unit", "tab"])
+def test_no_character_of_a_cell_is_lost(text: str) -> None:
+    (row,) = read_table(write_table(["a"], [{"a": text}], {}, [], [], {}, "t"))
+    assert row["a"] == text
+
+
+def test_a_text_that_excel_would_cut_once_it_is_escaped_is_refused() -> None:
+    with pytest.raises(QueueError, match="more than Excel keeps"):
+        write_table(["a"], [{"a": "a\r" * 15_000}], {}, [], [], {}, "t")
+
+
+def test_a_damaged_sheet_is_refused_in_words() -> None:
+    packed, out = write_table(["a"], [{"a": "x"}], {}, [], [], {}, "t"), io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(packed)) as whole, zipfile.ZipFile(out, "w") as damaged:
+        for info in whole.infolist():
+            part = whole.read(info)
+            damaged.writestr(info.filename, part[: len(part) // 2] if "sheet1" in info.filename else part)
+    with pytest.raises(QueueError, match="no Excel file"):
+        read_table(out.getvalue())

@@ -29,7 +29,14 @@ from taxpraben.queue.rounds import close_share, draw_samples
 from taxpraben.queue.rulings import check, submit
 from taxpraben.queue.states import QueueError
 from taxpraben.queue.store import Queue
-from taxpraben.queue.webhooks import ATTEMPTS, add_webhook, deliver_due, deliveries, remove_webhook
+from taxpraben.queue.webhooks import (
+    ATTEMPTS,
+    add_webhook,
+    deliver_due,
+    deliveries,
+    remove_webhook,
+    signed_headers,
+)
 
 SECRET = "whsec_" + base64.b64encode(b"a secret of twenty-four.").decode()
 
@@ -186,3 +193,10 @@ def test_a_round_is_announced_when_all_its_shares_passed_and_all_its_works_are_s
     close_share(queue, "a02", "c01")
     (event,) = [event for event in pending_events(queue) if event.name == ROUND_COMPLETED]
     assert event.payload == {"round": 1, "shares": 2, "works": 6}
+
+
+def test_an_empty_key_signs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    for secret in ("", "whsec_", "whsec_c2hvcnQ="):
+        monkeypatch.setenv("TAXPRABEN_WEBHOOK_SECRET", secret)
+        with pytest.raises(QueueError, match="no secret of 16 characters"):
+            signed_headers("TAXPRABEN_WEBHOOK_SECRET", "event", b"{}", 1)
