@@ -42,7 +42,13 @@ def compare(before: str, after: str) -> tuple[DiffPiece, ...]:
     if max(len(left), len(right)) > LONG:
         left = [part for part in _SENTENCE.findall(before) if part]
         right = [part for part in _SENTENCE.findall(after) if part]
-    pieces: list[DiffPiece] = []
+    # What is equal at both ends is most of a text in which somebody types; the matcher need not look at it.
+    shorter = min(len(left), len(right))
+    head = next((at for at in range(shorter) if left[at] != right[at]), shorter)
+    tail = next((at for at in range(shorter - head) if left[-1 - at] != right[-1 - at]), shorter - head)
+    ends = left[:head], left[len(left) - tail :]
+    left, right = left[head : len(left) - tail], right[head : len(right) - tail]
+    pieces = [DiffPiece("same", "".join(ends[0]))] if head else []
     for kind, start, end, start_right, end_right in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         if kind == "equal":
             pieces.append(DiffPiece("same", "".join(left[start:end])))
@@ -51,6 +57,8 @@ def compare(before: str, after: str) -> tuple[DiffPiece, ...]:
             pieces.append(DiffPiece("out", "".join(left[start:end])))
         if end_right > start_right:
             pieces.append(DiffPiece("in", "".join(right[start_right:end_right])))
+    if tail:
+        pieces.append(DiffPiece("same", "".join(ends[1])))
     return tuple(pieces)
 
 

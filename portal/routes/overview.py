@@ -1,19 +1,23 @@
-"""Pages to look at: progress, the board, data quality."""
+"""Pages to look at: progress, agreement, the board, data quality; and the decisions as a file."""
 
 from __future__ import annotations
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from portal.access import VisitorOf
-from portal.contexts import BoardPage, ProgressPage, QualityPage
-from portal.render import render
-from portal.routes.review import titles
+from portal.access import CHECKERS
+from portal.contexts import AgreementPage, BoardPage, ProgressPage, QualityPage
+from portal.guard import VisitorOf, queue_of
+from portal.render import render, titles
+from portal.sheets import decisions_as_csv
 from taxpraben.board import make_board
-from taxpraben.queue.agreement import agreement
+from taxpraben.queue.batches import batch_status
+from taxpraben.queue.gold import gold_scores
+from taxpraben.queue.intake import export_decisions
+from taxpraben.queue.judged import verdict_agreement
+from taxpraben.queue.ratings import pair_agreement, rating_summary
 from taxpraben.queue.states import STATES
-from taxpraben.queue.status import people_status, task_status, verdict_ratings
-from taxpraben.queue.store import Queue
+from taxpraben.queue.status import people_status, round_status, task_status
 from taxpraben.records.base import RecordFileError, read_records
 from taxpraben.records.check import BORDERS, read_report
 from taxpraben.records.standing import Standing
@@ -24,21 +28,55 @@ router = APIRouter()
 
 @router.get("/progress", name="progress")
 def progress(request: Request, visitor: VisitorOf) -> Response:
-    """How far the review is."""
-    queue: Queue = request.app.state.queue
+    """How far the review is; annotators see of people only themselves."""
+    queue = queue_of(request)
     statuses = task_status(queue)
+    batches = batch_status(queue)
+    several = {batch.task for batch in batches if batch.batch > 1}
+    people = people_status(queue)
     page = ProgressPage(
         here="progress",
         tasks=statuses,
+        batches=[batch for batch in batches if batch.task in several],
+        rounds=round_status(queue),
         titles=titles(request, visitor),
-        people=people_status(queue),
-        agreement=[(task, agreement(ratings)) for task, ratings in verdict_ratings(queue).items()],
+        people=[each for each in people if visitor.role in CHECKERS or each.name == visitor.name],
         states=list(STATES),
         needed=sum(status.needed for status in statuses),
         settled=sum(status.settled for status in statuses),
         filtered=sum(status.filtered for status in statuses),
     )
     return render(request, page)
+
+
+@router.get("/agreement", name="agreement")
+def agreement(request: Request, visitor: VisitorOf) -> Response:
+    """How far people agree: on drafts, on prompts, and with gold items."""
+    queue = queue_of(request)
+    ratings = rating_summary(queue)
+    page = AgreementPage(
+        here="agreement",
+        verdicts=verdict_agreement(queue),
+        ratings=ratings,
+        pairs=[
+            (each.task, pair, figures[-1])
+            for each in ratings
+            for pair, figures in pair_agreement(queue, each.task).items()
+        ],
+        gold=gold_scores(queue),
+        titles=titles(request, visitor),
+    )
+    return render(request, page)
+
+
+@router.get("/exports/decisions.csv", name="decisions_csv")
+def decisions_csv(request: Request) -> Response:
+    """The decisions that stand, for a spreadsheet."""
+    return Response(
+        decisions_as_csv(export_decisions(queue_of(request))),
+        media_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": 'attachment; filename="decisions.csv"'},
+    )
 
 
 @router.get("/board", name="board")

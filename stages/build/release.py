@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from stages.build.params import BuildParams
-from taxpraben.tasks.rules import broken_rules
 from taxpraben.records.content import Content
 from taxpraben.records.decision import Decision
 from taxpraben.records.draft import Draft
 from taxpraben.records.field import Field
 from taxpraben.records.item import Item
+from taxpraben.tasks.rules import broken_rules
 from taxpraben.tasks.spec import TaskSpec
 from taxpraben.text.shingles import jaccard, shingles
 

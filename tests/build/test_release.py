@@ -6,12 +6,12 @@ import pytest
 
 from stages.build.params import BuildParams
 from stages.build.release import build_task, choose_examples, own_field_list, release_digest
-from taxpraben.tasks.rules import broken_rules
 from taxpraben.records.content import Content
 from taxpraben.records.decision import Decision
 from taxpraben.records.draft import Draft
 from taxpraben.records.field import Field
 from taxpraben.tasks.catalog import find_task
+from taxpraben.tasks.rules import broken_rules
 
 PARAMS = BuildParams()
 QUESTIONS = [

@@ -40,7 +40,7 @@ def root(tmp_path: Path) -> Path:
 @pytest.fixture
 def app(root: Path, peopled: Path) -> Iterator[FastAPI]:
     shutil.copy(peopled, root / "queue.sqlite")
-    made = create_app(f"sqlite:///{root / 'queue.sqlite'}", root)
+    made = create_app(f"sqlite:///{root / 'queue.sqlite'}", root, environment={})
     yield made
     made.state.queue.close()
 

@@ -70,9 +70,11 @@ def draft_of(task: str, number: int = 0, content: Content | None = None, model: 
     )
 
 
-def fill(queue: Queue, drafts: list[Draft], spot_checks: int = 0, overlap: int = 1) -> None:
+def fill(
+    queue: Queue, drafts: list[Draft], spot_checks: int = 0, overlap: int = 1, document: Document = DOCUMENT
+) -> None:
     set_policy(queue, Policy(spot_checks=spot_checks, overlap=overlap, claim_minutes=30))
-    bring_in(queue, drafts, [DOCUMENT])
+    bring_in(queue, drafts, [document])
 
 
 @dataclass

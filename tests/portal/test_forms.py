@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 from portal_samples import content_of
 
 from portal.difference import compare
-from portal.forms import collect, make_inputs, read_values, values_of
+from portal.filled import read_values
+from portal.forms import collect, make_inputs, saved_values, values_of
+from portal.words import WORDS
 from taxpraben.records.base import Part
 from taxpraben.records.content import Content
 from taxpraben.tasks.catalog import load_catalog
+from taxpraben.tasks.rules import Rule
 
 TASKS = load_catalog()
 
@@ -96,6 +101,20 @@ def test_an_items_own_fields_can_be_added_dropped_and_renamed() -> None:
     ]
     assert reading.content.answer == '{"节税额": 12.5, "筹划后税额": "8000"}'
     assert reading.content.fields[0].aliases == ["节省"]
+
+
+def test_every_rule_of_the_tasks_has_words_in_the_form() -> None:
+    assert {f"problem_{rule}" for rule in get_args(Rule)} <= set(WORDS)
+
+
+def test_a_text_from_a_file_stands_in_the_form_as_its_content() -> None:
+    content = content_of(TASKS["TaxSCQ"])
+    kept = {"verdict": "fixed", "reason": "", "content": content.model_dump(mode="json")}
+    assert saved_values(TASKS["TaxSCQ"], kept) == values_of(TASKS["TaxSCQ"], content)
+
+
+def test_what_no_database_keeps_is_taken_out_of_what_is_typed() -> None:
+    assert collect([("answer", "a\0b\ud800c")]) == {"answer": "abc", "gold": []}
 
 
 def test_names_that_are_no_fields_are_left_out_of_what_is_kept() -> None:
