@@ -37,20 +37,22 @@ def roster(root: Path) -> list[str]:
     return list(load_roster(root).chosen)
 
 
-def repro(root: Path, targets: Sequence[str], alone: bool = False) -> None:
+def repro(root: Path, targets: Sequence[str], alone: bool = False, force: bool = False) -> None:
     """Bring the targets, and all that they depend on, up to date.
 
     Args:
         root: the workspace.
         targets: stages of dvc.yaml.
         alone: look at the targets only; for a step whose upstream was brought up to date a moment ago.
+        force: run them even where nothing that DVC knows of has changed (a site on the web has).
 
     The command runs in a process group of its own, so that a stop reaches the stage that DVC started, too.
 
     Raises:
         StageFailedError: a stage failed or waits for people (see ``review``).
     """
-    command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", *(["--single-item"] if alone else []), *targets]
+    options = [*(["--single-item"] if alone else []), *(["--force"] if force else [])]
+    command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", *options, *targets]
     process = subprocess.Popen(command, cwd=root, env=stage_environment(), start_new_session=True)
     try:
         status = process.wait()

@@ -166,6 +166,11 @@ class Workspace:
         return self.out / "quarantined.parquet"
 
     @property
+    def pages(self) -> Path:
+        """Folder of pages.parquet and page pictures, output of ingest (``records.page``)."""
+        return self.out / "pages"
+
+    @property
     def pseudonyms(self) -> Path:
         """What masking took out, sealed; there where ingest ran with a key. DVC does not know it."""
         return self.out / "pseudonyms.jsonl"
@@ -215,6 +220,10 @@ class Workspace:
     def answers(self, model: str) -> Path:
         """Output of infer for one model."""
         return self.out / "answers" / f"{model}.parquet"
+
+    def answers_record(self, model: str) -> Path:
+        """What made a model's answers, beside them."""
+        return self.out / "answers" / f"{model}.record.json"
 
     def readings(self, model: str) -> Path:
         """Output of read for one model."""

@@ -6,9 +6,10 @@ import os
 from collections import Counter
 
 from stages.console import run_stage, say
+from stages.ingest.page_images import write_pages
 from stages.ingest.params import IngestParams
 from stages.ingest.sealing import KEY, write_sealed
-from stages.ingest.stage import ingest
+from stages.ingest.stage import finish_crawls, ingest
 from taxpraben.records.base import write_records
 from taxpraben.records.document import Document, Quarantined
 from taxpraben.workspace import open_workspace
@@ -23,12 +24,16 @@ def main() -> None:
     harvest = ingest(params, workspace.sources, workspace.out / "cache", say)
     write_records(workspace.documents, Document, harvest.documents)
     write_records(workspace.quarantined, Quarantined, harvest.quarantined)
+    pictures = write_pages(workspace.pages, harvest.pages, workspace.sources)
+    finish_crawls(params, workspace.out / "cache")
     for kind, count in sorted(Counter(document.kind for document in harvest.documents).items()):
         parts = sum(len(document.parts) for document in harvest.documents if document.kind == kind)
         say(f"  {kind}: {count} documents, {parts} parts")
     for note, count in sorted(harvest.notes.items()):
         if count:
             say(f"  {note}: {count}")
+    if pictures:
+        say(f"  pictures of pages for review: {pictures} -> {workspace.pages}")
     masked: Counter[str] = Counter()
     for document in harvest.documents:
         masked.update({name: found for name, found in document.masked.items() if isinstance(found, int)})

@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from pydantic import JsonValue
+
+from stages.ingest.exam_text import narrow
 from stages.ingest.layout import Line, join_wrapped
 from stages.ingest.outcome import Harvest, Place, new_document
 from taxpraben.records.document import DocumentPart
+from taxpraben.text.normalise import normalise
 from taxpraben.text.numerals import NUMERAL, parse_chinese_number
 
 _CASE = re.compile(rf"[【\[]?\s*(?:筹划)?案例\s*([{NUMERAL}\d]+)\s*[】\]]?\s*[:：、.．]?\s*(.*)")
@@ -28,37 +32,53 @@ def read_casebook(place: Place, title: str, lines: Sequence[Line]) -> Harvest:
     """A casebook as one document of kind ``casebook``, a part of kind ``case`` for each case (label 案例1 …).
 
     A case's data has ``title``, ``scenario``, ``before``, ``plan``, ``conclusion``; heads of several namings are known
-    (情景, 案例背景; 筹划前; 筹划方案, 筹划思路; 结论, 点评). A case without scenario or plan goes to quarantine.
+    (情景, 案例背景; 筹划前; 筹划方案, 筹划思路; 结论, 点评). ``figures`` are the amounts behind the scenario, in order:
+    ``role``, ``value``, ``unit`` and the ``clause`` in which each stands. ``normalised`` is the text in one width. A
+    case without scenario or plan stays a part and says so in ``fault``: people review it.
     """
     harvest = Harvest()
     parts: list[DocumentPart] = []
     for number, heading, page, printed in _cases(lines):
-        label = f"案例{number}"
-        data = {"title": heading, "scenario": "", "before": "", "plan": "", "conclusion": ""}
+        roles = {"title": heading, "scenario": "", "before": "", "plan": "", "conclusion": ""}
         role = ""
         for line in printed:
             if match := _HEAD.match(line):
                 role = _NAMES[match.group(1) or match.group(2)]
                 line = line[match.end() :]
             if role:
-                data[role] = join_wrapped(data[role], line.strip())
+                roles[role] = join_wrapped(roles[role], line.strip())
             else:
-                data["title"] = join_wrapped(data["title"], line.strip())
-        missing = [name for name in ("scenario", "plan") if not data[name]]
-        if missing:
-            harvest.set_aside(
-                place, label, f"the case has no {' and no '.join(missing)}",
-                f"look at page {page}; heads known: {', '.join(_NAMES)}", "\n".join(printed),
-            )  # fmt: skip
-            continue
-        parts.append(DocumentPart(kind="case", label=label, text="\n".join(printed), page=page, data=dict(data)))
+                roles["title"] = join_wrapped(roles["title"], line.strip())
+        text = "\n".join(printed)
+        data: dict[str, JsonValue] = {**roles, "normalised": normalise(text)}
+        data["figures"] = [
+            figure for name in ("before", "plan", "conclusion") for figure in _figures(name, roles[name])
+        ]
+        if missing := [name for name in ("scenario", "plan") if not roles[name]]:
+            data["fault"] = f"the case has no {' and no '.join(missing)}; heads known: {', '.join(_NAMES)}"
+        parts.append(DocumentPart(kind="case", label=f"案例{number}", text=text, page=page, data=data))
     if not parts:
         harvest.set_aside(place, "document", "no case found", "check that the book is a casebook")
         return harvest
     flags = ["ocr"] if any(line.scanned for line in lines) else []
     text = "\n".join(line.text for line in lines)
     harvest.documents.append(new_document(place, "casebook", title, text, parts, flags=flags))
+    harvest.notes["cases that lack a part, for review"] += sum("fault" in part.data for part in parts)
     return harvest
+
+
+_FIGURE = re.compile(r"(?<![\d.])(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?\s*(亿元|万元|元|%|‰)")
+
+
+def _figures(role: str, text: str) -> list[JsonValue]:
+    plain = narrow(text)
+    out: list[JsonValue] = []
+    for match in _FIGURE.finditer(plain):
+        start = max(plain.rfind(mark, 0, match.start()) for mark in "。;!?,") + 1
+        value = match.group(1).replace(",", "") + (match.group(2) or "")
+        clause = text[start : match.end()].strip()
+        out.append({"role": role, "value": value, "unit": match.group(3), "clause": clause})
+    return out
 
 
 def _cases(lines: Sequence[Line]) -> list[tuple[int, str, int, list[str]]]:

@@ -12,19 +12,34 @@ KIND_NAMES: dict[QuestionKind, str] = {"single": "单选", "multiple": "多选",
 LETTERS = "ABCDEFGHIJKLM"
 
 # Width only, character by character, so that offsets hold in the printed text.
-_NARROW = {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)} | {ord("。"): "。", 0x3000: " "}
+_NARROW = (
+    {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
+    | {0x24B6 + at: letter for at, letter in enumerate(LETTERS)}  # Ⓐ Ⓑ Ⓒ
+    | {0x3000: " ", 0x00A0: " ", 0x2003: " "}
+)
 
 _SECTION = re.compile(
     rf"(?:第\s*[{NUMERAL}\d]+\s*(?:部分|[章节篇编])\s*)?(?:[({{]?[{NUMERAL}\d]+[)}}]?\s*[、.．]?\s*)?"
     r"(单项选择题|单选题|多项选择题|多选题|不定项选择题|计算题|计算分析题|计算问答题|计算回答题)"
+)
+_OTHER_SECTION = re.compile(
+    rf"(?:第\s*[{NUMERAL}\d]+\s*(?:部分|[章节篇编])\s*)?[({{]?[{NUMERAL}\d]+[)}}]?\s*[、.．]?\s*"
+    r"(判断题|判断说明题|填空题|简答题|问答题|论述题|名词解释|综合题|综合分析题|综合计算题|案例分析题|材料分析题|业务题)"
+    r"\s*(?:[(:：].{0,60})?"
 )
 _CHAPTER = re.compile(rf"第\s*([{NUMERAL}\d]+)\s*(?:部分|[章篇编])(?:\s|$|\S{{0,30}}$)")
 _KEY_HEAD = re.compile(
     r"[【\[]?\s*(?:本章|各章)?\s*(?:参考)?答案\s*(?:(?:与|及|和)\s*(?:解析|详解|说明))?\s*(?:[】\]]|$)\s*"
 )
 ANSWER = re.compile(r"[【\[({]?\s*(?:参考|正确|标准)?答案\s*(?:[】\])}]|[:：为是])\s*[:：]?\s*")
+# Behind other words only an unmistakable mark counts.
+ANSWER_IN_LINE = re.compile(
+    r"(?<=\S)\s*[【\[]\s*(?:参考|正确|标准)?答案\s*[】\]]\s*[:：]?\s*|(?<=\S)\s+(?:参考|正确|标准)?答案\s*[:：]\s*"
+)
 EXPLANATION = re.compile(r"[【\[({]?\s*(?:答案)?(?:解析|详解|解题思路)\s*(?:[】\])}]|[:：])\s*[:：]?\s*")
 NUMBERED = re.compile(r"(?:【(?:例题?|习题)\s*)?(?:第\s*)?(\d{1,3})\s*(?:题|】|[.、]|(?=\s*【答案】))\s*(?!\d)")
+
+BARE_NUMBER = re.compile(r"(\d{1,3})\s*(?=[\u4e00-\u9fff《“])(?![年月日元万亿个号条款项章节吨倍人天])")
 
 
 def narrow(text: str) -> str:
@@ -47,6 +62,12 @@ def section_kind(line: str) -> QuestionKind | None:
     return "calculation" if name.startswith("计算") else "multiple"
 
 
+def unused_section(line: str) -> str:
+    """The name of a section whose questions have no single answer to compare (判断题, 简答题 …), or empty."""
+    match = _OTHER_SECTION.fullmatch(narrow(line).strip())
+    return match.group(1) if match else ""
+
+
 def chapter_of(line: str) -> str:
     """The number of the chapter that a heading line opens, as printed, or empty."""
     plain = narrow(line).strip()
@@ -61,8 +82,18 @@ def opens_key(line: str) -> bool:
     return len(plain) <= 24 and _KEY_HEAD.fullmatch(without_chapter) is not None
 
 
-_OPTION = re.compile(r"(?<![A-Za-z0-9])[(\[]?\s*([A-M])\s*(?:[)\]]\s*[.、:,]?|[.、:])\s*")
+_OPTION = re.compile(r"(?<![A-Za-z0-9])[(\[【]?\s*([A-M])\s*(?:[)\]】]\s*[.、:,]?|[.、:])\s*")
 _BARE_OPTION = re.compile(r"(?:(?<=\n)|(?<=\s))([A-M])\s*(?=[\u4e00-\u9fff\d(《“])")
+_SMALL_OPTION = re.compile(r"(?:(?<=\n)|(?<=\s))\(?([a-m])\s*[).、]\s*")
+_CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩"
+_CIRCLED_OPTION = re.compile(rf"(?:(?<=\n)|(?<=\s))([{_CIRCLED}])\s*")
+# How options are marked, the usual first; the next is tried only where the one before finds no run.
+_PRINTS = (_OPTION, _BARE_OPTION, _SMALL_OPTION, _CIRCLED_OPTION)
+
+
+def letter_of(mark: str) -> str:
+    """The letter that an option's mark stands for: ``a`` and ``①`` are A."""
+    return LETTERS[_CIRCLED.index(mark)] if mark in _CIRCLED else mark.upper()
 
 
 def split_options(body: str) -> tuple[str, list[str]]:
@@ -75,13 +106,35 @@ def split_options(body: str) -> tuple[str, list[str]]:
         The stem and the options in order; no options where fewer than two letters run.
     """
     plain = narrow(body)
-    for pattern in (_OPTION, _BARE_OPTION):
-        run = _longest_run([(match.group(1), match.start(), match.end()) for match in pattern.finditer(plain)])
-        if len(run) >= 2:
+    for pattern in _PRINTS:
+        run = _longest_run([(letter_of(match.group(1)), *match.span()) for match in pattern.finditer(plain)])
+        if len(run) >= (3 if pattern is _CIRCLED_OPTION else 2):
             ends = [start for _, start, _ in run[1:]] + [len(body)]
             options = [_joined(body[stop:end]) for (_, _, stop), end in zip(run, ends, strict=True)]
             return _joined(body[: run[0][1]]), options
     return _joined(body), []
+
+
+def runs_of_options(body: str) -> int:
+    """How many runs of three or more options the text holds; two where a question's number was not read."""
+    plain = narrow(body)
+    letters = [match.group(1) for match in _OPTION.finditer(plain)]
+    return len(re.findall("ABC", "".join(letters)))
+
+
+_IN_BLANK = re.compile(r"(?<=[(（])\s*([A-M](?:[,，、\s]?[A-M])*)\s*(?=[)）])")
+
+
+def take_answer_from_blank(stem: str) -> tuple[str, str]:
+    """The stem with an empty blank and the letters that were printed in it: ``是（C）。`` gives ``是（　）。`` and C.
+
+    Returns:
+        The stem unchanged and no letters where none, or more than one, pair of brackets holds letters.
+    """
+    found = list(_IN_BLANK.finditer(narrow(stem)))
+    if len(found) != 1:
+        return stem, ""
+    return stem[: found[0].start()] + "\u3000" + stem[found[0].end() :], letters_of(found[0].group(1))
 
 
 def _longest_run(marks: list[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
@@ -112,6 +165,7 @@ def letters_of(text: str) -> str:
     """The sorted letters of a choice answer: ``A,D``, ``ABD``, ``选项ABD``, ``Ａ、Ｃ`` and the like; else empty."""
     plain = narrow(text).strip().upper()
     plain = re.sub(r"^(?:选项|选|故选|应选|答案(?:为|是)?)\s*", "", plain).rstrip(".。;； ")
+    plain = re.sub(f"[{_CIRCLED}]", lambda match: letter_of(match.group()), plain)
     if not re.fullmatch(r"[A-M](?:\s*[,，、;/和及与|]?\s*[A-M])*", plain):
         return ""
     letters = re.findall("[A-M]", plain)
@@ -135,6 +189,27 @@ def number_of(text: str) -> tuple[str, str]:
         return "", ""
     sign, whole, fraction, unit = found[0].groups()
     return f"{'-' if sign else ''}{whole.replace(',', '')}{fraction or ''}", unit or ""
+
+
+_CHOSEN = re.compile(r"(?:故|因此|所以)[^。;]{0,12}?选(?:择|项)?\s*([A-M](?:[,，、]?[A-M])*)")
+
+
+def chosen_in(explanation: str) -> str:
+    """The letters that an explanation ends on (``故本题应选C。``), or empty; the last such words count."""
+    found = _CHOSEN.findall(narrow(explanation))
+    return letters_of(found[-1]) if found else ""
+
+
+def numbers_row(line: str) -> list[int]:
+    """The numbers of a key table's head (``题号 1 2 3``), or none."""
+    match = re.fullmatch(r"题\s*号\s*((?:\d{1,3}\s*)+)", narrow(line).strip())
+    return [int(number) for number in match.group(1).split()] if match else []
+
+
+def letters_row(line: str) -> list[str]:
+    """The answers of a key table's second row (``答案 C B A``), or none."""
+    match = re.fullmatch(r"答\s*案\s*((?:[A-M]+\s*)+)", narrow(line).strip())
+    return match.group(1).split() if match else []
 
 
 def compact_answers(line: str) -> list[tuple[int, str]]:

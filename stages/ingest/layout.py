@@ -5,15 +5,17 @@ Places are shares of the page, x from the left and y from the top, both 0 to 1.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 _PAGE_NUMBER = re.compile(
-    r"[\W_]*(?:第\s*)?(?:\d{1,4}|[ivxlc]{1,6})(?:\s*页)?(?:[\W_]*(?:共|/)?\s*\d{1,4}\s*页?)?[\W_]*"
+    # OCR reads the dashes around a number as 一.
+    r"[\W_一]*(?:第\s*)?(?:\d{1,4}|[ivxlc]{1,6})(?:\s*页)?(?:[\W_]*(?:共|/)?\s*\d{1,4}\s*页?)?[\W_一]*"
 )
 _EDGE = 0.12  # running heads and page numbers stand in the outer eighth of a page
 _OPENS_TEXT = re.compile(r"#[.．、]|[（(\[]?[A-MＡ-Ｍ][)）.．、]|【")  # a question, an option, an answer: never a head
@@ -65,10 +67,17 @@ class PageText:
 
 @dataclass
 class Running:
-    """What stands at the edges of pages and is no part of the text: counts by text, digits shown as #."""
+    """What stands at the edges of pages and is no part of the text.
 
-    heads: Counter[str]
-    numbers: int
+    Attributes:
+        heads: counts by text, digits shown as #.
+        numbers: how many page numbers.
+        removed: by page, what was taken out of it, as printed.
+    """
+
+    heads: Counter[str] = field(default_factory=Counter)
+    numbers: int = 0
+    removed: dict[int, list[str]] = field(default_factory=dict)
 
 
 def without_running_heads(pages: Sequence[PageText]) -> tuple[list[PageText], Running]:
@@ -92,7 +101,7 @@ def without_running_heads(pages: Sequence[PageText]) -> tuple[list[PageText], Ru
         and not _PAGE_NUMBER.fullmatch(text.replace("#", "1"))
         and len(_alike(text, seen)) >= needed
     ]
-    running = Running(Counter(), 0)
+    running = Running()
     out = []
     for page in pages:
         dropped: set[Piece] = set()
@@ -108,6 +117,8 @@ def without_running_heads(pages: Sequence[PageText]) -> tuple[list[PageText], Ru
                 dropped.update(row)
                 running.numbers += 1
         kept = tuple(piece for piece in page.pieces if piece not in dropped)
+        if dropped:
+            running.removed[page.number] = [piece.text for piece in page.pieces if piece in dropped]
         out.append(PageText(page.number, kept, page.scanned))
     return out, running
 
@@ -194,15 +205,14 @@ def _blocks(pieces: Sequence[Piece]) -> list[list[Piece]]:
         if not band:
             return
         flat = [piece for row in band for piece in row]
-        left = [piece for piece in flat if piece.x1 <= middle]
-        right = [piece for piece in flat if piece.x0 >= middle]
+        left = [piece for piece in flat if not _right_of(piece, middle)]
+        right = [piece for piece in flat if _right_of(piece, middle)]
         # Few rows in a band are options set two by two, not columns.
         blocks.extend([left, right] if len(band) >= 5 and left and right else [flat])
         band.clear()
 
     for row in _rows(pieces):
-        crossing = any(piece.x0 < middle < piece.x1 for piece in row)
-        if crossing:
+        if any(_crosses(piece, middle) for piece in row):
             close()
             blocks.append(row)
         else:
@@ -211,7 +221,7 @@ def _blocks(pieces: Sequence[Piece]) -> list[list[Piece]]:
     merged: list[list[Piece]] = []
     crossing_before = False
     for block in blocks:  # neighbouring full-width rows are one block, so that their edges are seen together
-        crosses = any(piece.x0 < middle < piece.x1 for piece in block)
+        crosses = any(_crosses(piece, middle) for piece in block)
         if merged and crosses and crossing_before:
             merged[-1].extend(block)
         else:
@@ -223,21 +233,59 @@ def _blocks(pieces: Sequence[Piece]) -> list[list[Piece]]:
 def _gutter(pieces: Sequence[Piece]) -> float | None:
     """The x of the white strip between two columns, or None for a page of one column.
 
-    Two columns: most rows do not cross the middle, and the lines left of it are long (they fill their column), which
-    options set two by two are not.
+    Two columns: few rows cross the strip, some lines left of it are long (they fill their column), and the rows are
+    not options set two by two (A and B side by side, C and D below).
     """
     left = min(piece.x0 for piece in pieces)
-    right = max(piece.x1 for piece in pieces)
-    width = right - left
-    middle = left + width / 2
-    crossing = sum(1 for piece in pieces if piece.x0 < middle - 0.01 and piece.x1 > middle + 0.01)
-    lefts = [piece for piece in pieces if piece.x1 <= middle + 0.01]
-    rights = [piece for piece in pieces if piece.x0 >= middle - 0.01]
-    if len(lefts) < 5 or len(rights) < 5 or crossing > 0.3 * len(pieces):
+    width = max(piece.x1 for piece in pieces) - left
+    rows = _rows(pieces)
+
+    def crossing(x: float) -> int:
+        return sum(any(_crosses(piece, x) for piece in row) for row in rows)
+
+    # Where the right column holds short lines only, the strip stands right of the middle of the printed width.
+    places = sorted((left + width * share / 100 for share in range(35, 76)), key=lambda x: abs(x - left - width / 2))
+    middle = min(places, key=crossing)
+    lefts = [[piece for piece in row if not _right_of(piece, middle)] for row in rows]
+    lefts = [row for row in lefts if row]
+    rights = sorted(piece.x0 for row in rows for piece in row if _right_of(piece, middle))
+    if len(lefts) < 5 or len(rights) < 5 or crossing(middle) > 0.3 * len(rows):
         return None
-    edge = max(piece.x1 for piece in lefts)
-    long = sum(1 for piece in lefts if piece.x1 - piece.x0 > 0.35 * width)
-    return (edge + min(piece.x0 for piece in rights)) / 2 if long >= 0.4 * len(lefts) else None
+    # A box of OCR may reach over the strip: the outermost tenth does not count.
+    edge = sorted(row[-1].x1 for row in lefts)[int(0.9 * (len(lefts) - 1))]
+    column = edge - left
+    long = sum(row[-1].x1 - row[0].x0 > 0.8 * column for row in lefts)
+    if column < 0.35 * width or long < 0.15 * len(lefts) or _options_in_rows(rows, middle):
+        return None
+    return (edge + rights[int(0.1 * (len(rights) - 1))]) / 2
+
+
+_REACH = 0.04  # of the page's width: boxes of OCR are not cut to the stroke
+
+
+def _crosses(piece: Piece, x: float) -> bool:
+    return piece.x0 < x - _REACH and piece.x1 > x + _REACH
+
+
+def _right_of(piece: Piece, x: float) -> bool:
+    return (piece.x0 + piece.x1) / 2 > x
+
+
+_MARK = re.compile(r"[（(\[【]?\s*([A-MＡ-Ｍ])\s*[)）\]】.．、\s]")
+
+
+def _options_in_rows(rows: Sequence[Sequence[Piece]], middle: float) -> bool:
+    """Whether the letters of options follow one another better along whole rows than down two columns."""
+    flat = [piece for row in rows for piece in row]
+    columns = sorted(flat, key=lambda piece: _right_of(piece, middle))
+    return _following(flat) > _following(columns)
+
+
+def _following(pieces: Iterable[Piece]) -> int:
+    """How many option letters stand right behind the one before them in the alphabet."""
+    marks = [_MARK.match(piece.text + " ") for piece in pieces]
+    letters = [ord(mark.group(1)) if mark else 0 for mark in marks]
+    return sum(1 for one, next_one in itertools.pairwise(letters) if one and next_one == one + 1)
 
 
 def paragraphs(lines: Sequence[Line]) -> list[Line]:

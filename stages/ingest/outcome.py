@@ -10,8 +10,9 @@ from typing import Any
 
 from taxpraben.records.base import revise
 from taxpraben.records.document import Document, DocumentKind, DocumentPart, Pipeline, Quarantined
+from taxpraben.records.page import Page
 
-RETRY = "python -m stages.ingest"
+RETRY = "taxpraben sources retry"
 
 
 @dataclass(frozen=True)
@@ -54,12 +55,14 @@ class Harvest:
     Attributes:
         notes: counts of what was set aside or changed on the way (running heads removed, filler lines dropped …).
         taken: by document id, what masking took out of its text.
+        pages: how each page of a PDF was read; ``image`` is set where its picture is to be kept.
     """
 
     documents: list[Document] = field(default_factory=list)
     quarantined: list[Quarantined] = field(default_factory=list)
     notes: Counter[str] = field(default_factory=Counter)
     taken: dict[str, list[Taken]] = field(default_factory=dict)
+    pages: list[Page] = field(default_factory=list)
 
     def add(self, other: Harvest) -> None:
         """Take in another harvest."""
@@ -67,6 +70,7 @@ class Harvest:
         self.quarantined += other.quarantined
         self.notes.update(other.notes)
         self.taken.update(other.taken)
+        self.pages += other.pages
 
     def set_aside(self, place: Place, where: str, cause: str, remedy: str = "", excerpt: str = "") -> None:
         """Quarantine something, with its cause and what to do about it."""

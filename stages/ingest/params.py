@@ -19,10 +19,12 @@ class SourceParams(Params):
         parser: who reads its files (``stages.ingest.parsers``), or ``site`` for a crawl.
         path: a glob under the sources folder; for a site, its folder (served on loopback and crawled).
         url: a site's address on the web, instead of ``path``.
-        adapters: for a site, its adapters, asked in order (modules of ``stages/ingest/adapters``).
+        hosts: for a site on the web, further hosts that belong to it (fgk.chinatax.gov.cn beside www.chinatax.gov.cn).
+        adapters: for a site, its adapters, asked in order (modules of ``stages/ingest/adapters``; ``bureaus:gansu``
+            names a row of the adapter's table).
         starts: for a site, its start pages, relative to its root.
         sections: for a site, the kind of document by section (the folder in the address); ``*`` for the others,
-            ``skip`` for what is not wanted.
+            ``skip`` for what is not wanted. For an article table, ``*`` is the kind of all its rows.
         questions: for exam tables without a type column, what their questions are; guessed from the answers if unset.
         publisher: for boards and documents that do not name their publisher.
     """
@@ -32,6 +34,7 @@ class SourceParams(Params):
     parser: str
     path: str = ""
     url: str = ""
+    hosts: list[str] = []
     adapters: list[str] = []
     starts: list[str] = ["index.html"]
     sections: dict[str, DocumentKind | Literal["skip"]] = {"*": "news"}
@@ -50,10 +53,18 @@ class SourceParams(Params):
 
 
 class OcrParams(Params):
-    """How scanned pages are read: resolution of the page image, threads, least confidence of a line (0 to 1)."""
+    """How scanned pages are read.
 
+    Attributes:
+        engine: ``rapidocr``, or ``tesseract`` where that program is installed (quicker, more errors).
+        dpi: resolution of the page images.
+        processes: pages read side by side; 0 for as many as there are cores.
+        least_score: lines of a lower confidence (0 to 1) are left out.
+    """
+
+    engine: Literal["rapidocr", "tesseract"] = "rapidocr"
     dpi: int = Field(default=150, ge=72, le=600)
-    threads: int = Field(default=2, ge=1)
+    processes: int = Field(default=0, ge=0)
     least_score: float = Field(default=0.5, ge=0, le=1)
 
 
@@ -61,9 +72,13 @@ class CrawlParams(Params):
     """How a crawl behaves.
 
     Attributes:
-        delay_seconds: between two requests; on the web the Crawl-delay of robots.txt holds where it is longer, on
-            loopback this caps it.
-        max_queries: different query strings fetched of one path.
+        delay_seconds: from the end of a request to the start of the next one to the host, whichever source asks; on
+            the web the Crawl-delay of robots.txt holds where it is longer, for a folder's site this caps it.
+        timeout_seconds: until the site goes on; a page may take three times as long in all.
+        max_pages, max_host_pages, max_depth: of a crawl, of one host of it, steps from a start page.
+        max_bytes, max_total_bytes: of a page, of all pages of a crawl.
+        max_queries: addresses fetched of one endless family (the query strings of a path, the days of a calendar).
+        patience: refusals in a row (firewall, no answer) after which a host is left for a later run.
     """
 
     agent: str = "taxpraben"
@@ -73,6 +88,9 @@ class CrawlParams(Params):
     max_depth: int = Field(default=200, ge=1)
     max_bytes: int = Field(default=5_000_000, ge=1000)
     max_queries: int = Field(default=200, ge=1)
+    max_host_pages: int = Field(default=20_000, ge=1)
+    max_total_bytes: int = Field(default=5_000_000_000, ge=1000)
+    patience: int = Field(default=10, ge=1)
 
 
 class IngestParams(Params):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from stages.ingest.article_table import read_article_table
 from stages.ingest.board_table import read_board_table
 from stages.ingest.casebook import read_casebook
 from stages.ingest.decoding import decode
@@ -16,7 +17,9 @@ from stages.ingest.layout import paragraphs
 from stages.ingest.masking import take_out
 from stages.ingest.ocr import Reader
 from stages.ingest.official import read_official
+from stages.ingest.opinion_posts import read_opinion_export
 from stages.ingest.outcome import Harvest, Place
+from stages.ingest.page_images import page_rows, with_review_images
 from stages.ingest.paper import Paper, UnreadableError, read_paper
 from stages.ingest.params import SourceParams
 from stages.ingest.party_names import party_pseudonyms
@@ -58,11 +61,11 @@ class Desk:
         if self.suffix != ".pdf":
             raise UnreadableError(f"a book is a PDF, not {self.suffix or 'a file without suffix'}")
         book = read_pdf(self.path, self.reader, self.said)
-        harvest.notes["pages read"] += book.pages
+        harvest.notes["pages read"] += len(book.readings)
         harvest.notes["pages read by OCR"] += len(book.scanned)
-        if book.running is not None:
-            harvest.notes["running heads removed"] += sum(book.running.heads.values())
-            harvest.notes["page numbers removed"] += book.running.numbers
+        harvest.notes["running heads removed"] += sum(book.running.heads.values())
+        harvest.notes["page numbers removed"] += book.running.numbers
+        harvest.pages += page_rows(self.place, book)
         for page in book.blank:
             if page in book.scanned:
                 harvest.set_aside(
@@ -88,6 +91,7 @@ def _exam_book(desk: Desk) -> Harvest:
     harvest = Harvest()
     book = desk.book(harvest)
     harvest.add(read_exam_book(desk.place, book.title or desk.path.stem, book.lines))
+    harvest.pages = with_review_images(harvest.pages, harvest.documents)
     return harvest
 
 
@@ -95,6 +99,7 @@ def _casebook(desk: Desk) -> Harvest:
     harvest = Harvest()
     book = desk.book(harvest)
     harvest.add(read_casebook(desk.place, book.title or desk.path.stem, book.lines))
+    harvest.pages = with_review_images(harvest.pages, harvest.documents)
     return harvest
 
 
@@ -117,7 +122,12 @@ def _statute(desk: Desk) -> Harvest:
 
 
 def _verdict(desk: Desk) -> Harvest:
-    harvest, record = read_verdict(desk.place, decode(desk.data))
+    return masked_verdict(desk.place, decode(desk.data))
+
+
+def masked_verdict(place: Place, text: str) -> Harvest:
+    """A verdict's record as a document, its parties masked: the record names them."""
+    harvest, record = read_verdict(place, text)
     masked = []
     for document in harvest.documents:
         whole = f"{document.title}\n{document.text}"
@@ -132,6 +142,17 @@ def _board_table(desk: Desk) -> Harvest:
     return read_board_table(desk.place, desk.data, desk.suffix, desk.source.publisher)
 
 
+def _article_table(desk: Desk) -> Harvest:
+    kind = desk.source.sections.get("*", "news")
+    if kind == "skip":
+        raise ValueError("an article table needs its kind: sections: {'*': inspect}")
+    return read_article_table(desk.place, desk.data, desk.suffix, kind, desk.source.publisher)
+
+
+def _opinion_export(desk: Desk) -> Harvest:
+    return read_opinion_export(desk.place, desk.data, desk.suffix, desk.source.publisher)
+
+
 PARSERS: dict[str, Callable[[Desk], Harvest]] = {
     "exam_book": _exam_book,
     "exam_table": _exam_table,
@@ -140,6 +161,8 @@ PARSERS: dict[str, Callable[[Desk], Harvest]] = {
     "statute": _statute,
     "verdict": _verdict,
     "board_table": _board_table,
+    "article_table": _article_table,
+    "opinion_export": _opinion_export,
 }
 SITE = "site"
 

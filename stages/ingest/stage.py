@@ -10,6 +10,8 @@ from pathlib import Path
 from stages.ingest.adapters import find_adapter
 from stages.ingest.crawl.crawler import Manners, crawl
 from stages.ingest.crawl.local_site import serve_folder
+from stages.ingest.crawl.pace import Pace
+from stages.ingest.crawl.page_cache import finish_crawl
 from stages.ingest.masking import take_out
 from stages.ingest.near_duplicates import drop_duplicates, drop_repeated_questions
 from stages.ingest.ocr import Reader
@@ -17,7 +19,7 @@ from stages.ingest.outcome import Harvest, Place
 from stages.ingest.params import CrawlParams, IngestParams, SourceParams
 from stages.ingest.parsers import SITE, Desk, find_parser
 from stages.ingest.personal_data import find_personal_data
-from stages.ingest.sites import read_site
+from stages.ingest.sites import SiteReader
 from taxpraben.records.base import revise
 from taxpraben.records.document import Quarantined
 
@@ -25,7 +27,12 @@ Say = Callable[[str], None]
 
 
 def ingest(params: IngestParams, root: Path, cache: Path, say: Say = lambda _: None) -> Harvest:
-    """All sources' documents, cleaned, and all that was set aside.
+    """All sources' documents, cleaned, and all that was set aside: ``collect``, then ``clean``."""
+    return clean(collect(params, root, cache, say), params.near_duplicate, say)
+
+
+def collect(params: IngestParams, root: Path, cache: Path, say: Say = lambda _: None) -> Harvest:
+    """All sources' documents as they were read, and all that could not be.
 
     Args:
         params: which sources, and how.
@@ -42,22 +49,40 @@ def ingest(params: IngestParams, root: Path, cache: Path, say: Say = lambda _: N
                 find_adapter(name)
         else:
             find_parser(source.parser)
-    reader = Reader(cache / "ocr", params.ocr.dpi, params.ocr.threads, params.ocr.least_score)
+    ocr = params.ocr
+    reader = Reader(cache / "ocr", ocr.dpi, ocr.least_score, ocr.engine, ocr.processes)
     harvest = Harvest()
+    pace = Pace()
     for source in params.sources:
         if source.parser == SITE:
-            part = _site(source, params.crawl, root, cache / "crawl" / source.name, say)
+            part = _site(source, params.crawl, root, crawl_cache(cache, source.name), pace, say)
         else:
             part = _files(source, root, reader, say)
         say(f"{source.name}: {len(part.documents)} documents, {len(part.quarantined)} set aside")
         harvest.add(part)
+    reader.close()
     harvest.notes["OCR pages taken from the cache"] += reader.counts["cached"]
-    return clean(harvest, params.near_duplicate, say)
+    return harvest
+
+
+def crawl_cache(cache: Path, source: str) -> Path:
+    """Where the pages of a site's crawl are kept."""
+    return cache / "crawl" / source
+
+
+def finish_crawls(params: IngestParams, cache: Path) -> None:
+    """Call when the documents are written: crawls that came to their end are over, the next asks what has changed.
+
+    Until then a run that is killed goes on from the pages that it has.
+    """
+    for source in params.sources:
+        if source.parser == SITE:
+            finish_crawl(crawl_cache(cache, source.name))
 
 
 def clean(harvest: Harvest, near_duplicate: float, say: Say = lambda _: None) -> Harvest:
     """The harvest without duplicates, and with personal data masked in documents and in quarantined excerpts."""
-    out = Harvest(quarantined=harvest.quarantined, notes=harvest.notes, taken=harvest.taken)
+    out = Harvest(quarantined=harvest.quarantined, notes=harvest.notes, taken=harvest.taken, pages=harvest.pages)
     kept, duplicates = drop_duplicates(harvest.documents, near_duplicate, _paced("duplicates", say))
     for duplicate in duplicates:
         row = duplicate.dropped
@@ -116,24 +141,9 @@ def _matching(root: Path, pattern: str) -> list[Path]:
     return sorted(path for path in root.glob(pattern) if path.is_file() and not path.name.startswith("."))
 
 
-def _site(source: SourceParams, params: CrawlParams, root: Path, cache: Path, say: Say) -> Harvest:
-    adapters = [find_adapter(name) for name in source.adapters]
-    local = bool(source.path)
-    manners = Manners(
-        agent=params.agent,
-        delay=params.delay_seconds,
-        cap_delay=local,
-        max_pages=params.max_pages,
-        max_depth=params.max_depth,
-        max_bytes=params.max_bytes,
-        max_queries=params.max_queries,
-        timeout=params.timeout_seconds,
-    )
-    tell = _paced(f"{source.name}: pages fetched, links waiting", say)
-    if not local:
-        return read_site(
-            source.name, crawl(source.url, source.starts, adapters, manners, cache, tell), adapters, source.sections
-        )
+def _site(source: SourceParams, params: CrawlParams, root: Path, cache: Path, pace: Pace, say: Say) -> Harvest:
+    if source.url:
+        return _crawled(source, params, source.url, cache, pace, say)
     folder = root / source.path
     if not folder.is_dir():
         harvest = Harvest()
@@ -141,8 +151,29 @@ def _site(source: SourceParams, params: CrawlParams, root: Path, cache: Path, sa
         harvest.set_aside(place, "source", f"no folder {source.path} under the sources folder", "put the site there")
         return harvest
     with serve_folder(folder) as address:
-        crawled = crawl(address, source.starts, adapters, manners, cache, tell)
-    return read_site(source.name, crawled, adapters, source.sections)
+        return _crawled(source, params, address, cache, pace, say)
+
+
+def _crawled(source: SourceParams, params: CrawlParams, address: str, cache: Path, pace: Pace, say: Say) -> Harvest:
+    adapters = [find_adapter(name) for name in source.adapters]
+    reader = SiteReader(source.name, address, adapters, source.sections)
+    manners = Manners(
+        agent=params.agent,
+        delay=params.delay_seconds,
+        cap_delay=not source.url,
+        max_pages=params.max_pages,
+        max_depth=params.max_depth,
+        max_bytes=params.max_bytes,
+        max_queries=params.max_queries,
+        timeout=params.timeout_seconds,
+        max_host_pages=params.max_host_pages,
+        max_total_bytes=params.max_total_bytes,
+        patience=params.patience,
+    )
+    tell = _paced(f"{source.name}: pages fetched, links waiting", say)
+    return reader.harvest(
+        crawl(address, source.starts, adapters, manners, cache, reader.take, tell, source.hosts, pace)
+    )
 
 
 def _paced(label: str, say: Say, every: float = 2.0) -> Callable[[int, int], None]:

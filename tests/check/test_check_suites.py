@@ -115,6 +115,8 @@ def test_a_question_that_was_read_badly_is_named(world: World, data: dict[str, o
     part = world.document.parts[0]
     broken = revise_part(part, data={**part.data, **data})
     assert said in documents.question_problem(broken)
+    waiting = revise_part(part, data={**part.data, **data, "fault": "set to review by ingest"})
+    assert documents.question_problem(waiting) == ""
 
 
 # Drafts

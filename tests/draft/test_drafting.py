@@ -261,3 +261,17 @@ def test_numbers_of_a_reply_stay_plain_json() -> None:
     found = parse_object('{"a": 7654321.98, "b": 3, "c": [2.50, true]}', ["a"])
     assert found == {"a": "7654321.98", "b": 3, "c": ["2.5", True]}
     assert json.loads(json.dumps(found)) == found
+
+
+async def test_what_ingest_could_not_pair_is_a_failed_draft_with_its_reason_and_page(tmp_path: Path) -> None:
+    data = {"kind": "single", "stem": "下列正确的是（　）。", "options": ["甲", "乙", "丙"], "answer": ""}
+    part = DocumentPart(
+        kind="question",
+        label="单选1",
+        text="题",
+        page=12,
+        data={**data, "fault": "no answer was found for the question"},
+    )
+    draft = await one(Told(), tmp_path, "TaxSCQ", make_document("exam_book", [part]))
+    assert (draft.status, draft.method, draft.content) == ("failed", "parsed", None)
+    assert draft.error == "no answer was found for the question (page 12)"

@@ -50,7 +50,7 @@ def test_an_empty_file_is_quarantined() -> None:
     harvest = read_official(PLACE, markdown_paper(""))
     assert harvest.documents == []
     assert harvest.quarantined[0].cause == "no text found"
-    assert "python -m stages.ingest" in harvest.quarantined[0].remedy
+    assert "taxpraben sources retry" in harvest.quarantined[0].remedy
 
 
 def test_word_files_give_paragraphs_and_tables_in_order() -> None:

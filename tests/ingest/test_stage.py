@@ -42,7 +42,7 @@ def test_one_bad_file_never_stops_the_run(tmp_path: Path) -> None:
     assert sorted(row.origin for row in harvest.quarantined) == [
         f"official/{name}" for name in ("bad.docx", "bad.pdf", "bad.wps", "empty.html")
     ]
-    assert all(row.cause and "python -m stages.ingest" in row.remedy for row in harvest.quarantined)
+    assert all(row.cause and "taxpraben sources retry" in row.remedy for row in harvest.quarantined)
 
 
 def test_a_source_without_files_is_said_and_not_passed_over(tmp_path: Path) -> None:

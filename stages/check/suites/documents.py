@@ -99,8 +99,8 @@ def offset_problem(document: Document) -> str:
 
 
 def question_problem(part: DocumentPart) -> str:
-    """Says what an exam question lacks; empty for other parts."""
-    if part.kind != "question":
+    """Says what an exam question lacks; empty for other parts, and for questions set to review with their fault."""
+    if part.kind != "question" or part.data.get("fault"):
         return ""
     stem, options, answer = (part.data.get(key) for key in ("stem", "options", "answer"))
     if not isinstance(stem, str) or not stem.strip():

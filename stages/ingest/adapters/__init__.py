@@ -18,18 +18,43 @@ def adapter_names() -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name != "base")
 
 
-def find_adapter(name: str) -> Adapter:
-    """The adapter of that name.
+def load_adapter(module: str) -> Adapter:
+    """The adapter of a module; of one that serves many sites, the one that knows which.
 
     Raises:
         UnknownAdapterError: there is none; the message suggests the nearest.
     """
     known = adapter_names()
-    if name not in known:
-        close = difflib.get_close_matches(name, known, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
-        raise UnknownAdapterError(f"Unknown site adapter {name!r} in params.yaml (ingest.sources); {hint}")
-    adapter = importlib.import_module(f"{__name__}.{name}").ADAPTER
+    if module not in known:
+        raise UnknownAdapterError(
+            f"Unknown site adapter {module!r} in params.yaml (ingest.sources); {_hint(module, known)}"
+        )
+    adapter = importlib.import_module(f"{__name__}.{module}").ADAPTER
     if not isinstance(adapter, Adapter):
-        raise UnknownAdapterError(f"stages/ingest/adapters/{name}.py: ADAPTER is no Adapter")
+        raise UnknownAdapterError(f"stages/ingest/adapters/{module}.py: ADAPTER is no Adapter")
     return adapter
+
+
+def find_adapter(name: str) -> Adapter:
+    """The adapter of that name; ``module:variant`` is one site of an adapter that serves many by a table.
+
+    Raises:
+        UnknownAdapterError: there is none; the message suggests the nearest.
+    """
+    module, _, variant = name.partition(":")
+    adapter = load_adapter(module)
+    variants = list(adapter.variants())
+    if variants and variant not in variants:
+        asked = f"Unknown variant {variant!r} of" if variant else "No variant given for"
+        example = f"write {module}:{variants[0]}; " if not variant else ""
+        raise UnknownAdapterError(
+            f"{asked} site adapter {module!r} in params.yaml (ingest.sources); {example}{_hint(variant, variants)}"
+        )
+    if variant and not variants:
+        raise UnknownAdapterError(f"Site adapter {module!r} has no variants, so {name!r} is none; write {module!r}")
+    return adapter.variant(variant) if variant else adapter
+
+
+def _hint(name: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"

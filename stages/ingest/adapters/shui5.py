@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import re
 
-from stages.ingest.adapters.base import Adapter, Article, Page, PageMisfitError, heading_of_title
+from stages.ingest.adapters.base import Adapter, AdapterError, Article, Page, heading_of_title
 from stages.ingest.dates import iso_date
 from stages.ingest.markup import lines_of, text_of
 
 _LIST = re.compile(r"(?:^|/)article/[^/]+/(?:\d+(?:_\d+)?\.html)?$")
 _LATER = re.compile(r"^(.*)\$(\d+)(\.html?)$")
+# The site's folders and their names: TaxTopic's labels where no list page was had.
+_SECTIONS = {
+    "CaiShangZiXun": "财商资讯", "CaiShuiBiaoDan": "财税表单", "DiFangFaGui": "地方法规", "FaGuiJieDu": "法规解读",
+    "NaShuiTiaoZheng": "纳税调整", "NaShuiPingGu": "纳税评估", "ShuiShouYouHui": "税收优惠",
+    "ShuiShouChouHua": "税收筹划", "ShuiWuWenDa": "税务问答", "ZhongYangFaGui": "中央法规",
+}  # fmt: skip
 
 
 class Shui5(Adapter):
@@ -35,11 +41,11 @@ class Shui5(Adapter):
         soup = page.soup
         title = text_of(soup.select_one(".arcBox h1, h1, .articleTitle"))
         if not title:
-            raise PageMisfitError("no title (h1, .articleTitle) on an article page")
+            raise AdapterError(self.name, page.path, "a title (h1, .articleTitle)")
         body = soup.select_one(".arcContent")
         lines = lines_of(body) if body is not None else []
         if not lines:
-            raise PageMisfitError("no text in .arcContent")
+            raise AdapterError(self.name, page.path, "text in .arcContent")
         resource = text_of(soup.select_one(".articleResource"))
         return Article(
             title=title,
@@ -56,6 +62,10 @@ class Shui5(Adapter):
         if not self._rows(page) and not _LIST.search(page.path):
             return ""
         return heading_of_title(page.soup.title.get_text()) if page.soup.title else ""
+
+    def section_name(self, section: str) -> str:
+        """The names of the site's ten topics."""
+        return _SECTIONS.get(section, "")
 
     def continuation(self, path: str) -> tuple[str, int] | None:
         """``name$2.html`` continues ``name.html``."""

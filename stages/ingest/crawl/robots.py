@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from urllib.parse import unquote, urlsplit
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urljoin, urlsplit
+
+import httpx
+
+from stages.ingest.crawl.barriers import barrier
+from stages.ingest.decoding import UndecodableError, decode
+
+if TYPE_CHECKING:
+    from stages.ingest.crawl.fetching import Fetcher
 
 
 @dataclass
@@ -73,9 +82,44 @@ def parse_robots(text: str, agent: str) -> Robots:
 def robots_of(status: int | None, text: str, agent: str) -> Robots:
     """What an answer to robots.txt means.
 
-    Found: its rules. 4xx: there is none, all is allowed. 5xx, or no answer (``status`` None): closed for now.
+    Found: its rules. 4xx: there is none, all is allowed. 5xx, 429 (the site has too much to do), or no answer
+    (``status`` None): closed for now.
     """
-    if status is None or status >= 500:
+    if status is None or status >= 500 or status == 429:
         cause = "gave no answer" if status is None else f"answered {status}"
         return Robots(closed=f"robots.txt {cause}: treated as disallow for now")
     return parse_robots(text, agent) if 200 <= status < 300 else Robots()
+
+
+_SIZE = 512 * 1024
+_TRIES = 3
+
+
+def ask_robots(fetcher: Fetcher, url: str, agent: str, delay: float) -> Robots:
+    """Ask a host for its robots.txt: redirects followed (also to other hosts), failures tried three times.
+
+    Args:
+        fetcher: whose client and pace are used; robots.txt is not kept.
+        url: any address of the host.
+        agent: whose rules count.
+        delay: seconds between two tries.
+    """
+    host = urlsplit(url).netloc
+    status: int | None = None
+    for attempt in range(_TRIES):
+        fetcher.pace.wait(host, max(delay, 0.2 * 2**attempt if attempt else 0.0))
+        try:
+            answer = fetcher.client.get(urljoin(url, "/robots.txt"), follow_redirects=True)
+        except httpx.HTTPError:
+            continue
+        finally:
+            fetcher.pace.mark(host)
+        status = answer.status_code
+        if kind := barrier(answer.content, status):
+            return Robots(closed=f"the site's firewall answered for robots.txt with {kind}")
+        if status < 500 and status != 429:
+            try:
+                return robots_of(status, decode(answer.content[:_SIZE]), agent)
+            except UndecodableError:
+                return robots_of(status, "", agent)
+    return robots_of(status, "", agent)
