@@ -6,11 +6,11 @@ import argparse
 
 from stages.console import progress, run_stage, say
 from stages.read.params import ReadParams
-from stages.read.parsing import ask_parser, collect_prompts
+from stages.read.parsing import ask_parser, collect_prompts, left_to_parser
 from stages.read.readings import Ask, read_all, summary
 from taxpraben.records.answer import Answer
 from taxpraben.records.base import read_records, write_records
-from taxpraben.records.item import Item
+from taxpraben.records.item import read_release
 from taxpraben.records.reading import Reading
 from taxpraben.tasks.catalog import find_task
 from taxpraben.workspace import open_workspace
@@ -25,18 +25,14 @@ def main() -> None:
     params = workspace.section("read", ReadParams)
     answers = read_records(workspace.answers(model), Answer)
     tasks = {name: find_task(name) for name in dict.fromkeys(answer.task for answer in answers)}
-    items = {
-        (item.task, item.item_id): item
-        for name in tasks
-        for item in read_records(workspace.release / f"{name}.parquet", Item)
-    }
+    items = read_release(workspace.release, tasks)
     ask: Ask | None = None
     if params.parser.model:
-        prompts = collect_prompts(lambda note: read_all(answers, items, tasks, note))
-        say(f"{len(prompts)} of {len(answers)} answers go to the model parser {params.parser.model}")
+        prompts, left = collect_prompts(lambda note: read_all(answers, items, tasks, note))
+        say(f"{left_to_parser(left, len(answers), len(prompts))} {params.parser.model}")
         if prompts:
             said = ask_parser(prompts, params.parser, workspace.root, workspace.journals / f"parser-{model}.jsonl")
-            say(f"model parser: {said.asked} asked, {said.kept} from the journal, {said.tokens} tokens")
+            say(said.bill())
             ask = said
     readings = read_all(progress(answers, f"read {model}", len(answers)), items, tasks, ask)
     for line in summary(readings):

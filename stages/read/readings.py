@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from taxpraben.reading import ReadResult, read_answer
+from taxpraben.reading import Asked, ReadResult, read_asked
 from taxpraben.records.answer import Answer
 from taxpraben.records.item import Item
 from taxpraben.records.reading import Reading, ReadingMethod
@@ -55,17 +55,19 @@ def read_all(
 
 
 def _read(answer: Answer, item: Item, task: TaskSpec, ask: Ask | None) -> ReadResult:
-    return read_answer(
-        task.form,
-        answer.text,
+    return read_asked(asked_of(answer, item, task), answer.text, status=answer.status, ask=ask)
+
+
+def asked_of(answer: Answer, item: Item, task: TaskSpec) -> Asked:
+    """What the answer has to be read as: its task's form with the item's options, fields and unit; no gold."""
+    return Asked(
+        form=task.form,
         letters=task.letters,
-        choices=item.choices or task.labels,
-        fields=task.fields_of(item.fields),
+        choices=tuple(item.choices or task.labels),
+        fields=tuple(task.fields_of(item.fields)),
         unit=item.unit,
         question=item.text,
         prompt=_prompt_text(answer.prompt),
-        status=answer.status,
-        ask=ask,
     )
 
 
@@ -101,13 +103,18 @@ def summary(readings: Sequence[Reading]) -> list[str]:
     """One line a task: how many answers were read strictly, by rules and by the model, and how many were not."""
     lines: list[str] = []
     for task in dict.fromkeys(reading.task for reading in readings):
-        rows = [reading for reading in readings if reading.task == task]
-        methods = Counter(reading.method for reading in rows if reading.status == "read")
-        states = Counter(reading.status for reading in rows if reading.status != "read")
-        read = ", ".join(f"{methods[name]} {label}" for name, label in _METHODS if methods[name])
-        rest = ", ".join(f"{count} {status}" for status, count in sorted(states.items()))
-        lines.append(f"{task}: {len(rows)} answers, read {read or 0}{'; ' + rest if rest else ''}")
+        lines.append(f"{task}: {tally(reading for reading in readings if reading.task == task)}")
     return lines
+
+
+def tally(results: Iterable[ReadResult | Reading]) -> str:
+    """One line: how many were read in the asked form, by rules and by the model parser, and how many were not."""
+    rows = list(results)
+    methods = Counter(row.method for row in rows if row.status == "read")
+    states = Counter(row.status for row in rows if row.status != "read")
+    read = ", ".join(f"{methods[name]} {label}" for name, label in _METHODS if methods[name])
+    rest = ", ".join(f"{count} {status}" for status, count in sorted(states.items()))
+    return f"{len(rows)} answers, read {read or 0}{'; ' + rest if rest else ''}"
 
 
 _METHODS: tuple[tuple[ReadingMethod, str], ...] = (

@@ -25,14 +25,17 @@ _MONEY_UNITS = {
     "亿元": Decimal(10**8),
 }
 
-_PLAIN = r"(?:\d{1,3}(?:(?:,|\{,\}|\\,)\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:[eE][+-]?\d{1,2}(?!\d))?"
+_PLAIN = r"(?:\d{1,3}(?:(?:[,\u00a0\u2009\u202f]|\{,\}|\\,)\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:[eE][+-]?\d{1,2}(?!\d))?"
 _AMOUNT = re.compile(
-    rf"(?P<cent>百分之)?(?P<sign>负|[-+])?\s?"
-    rf"(?:(?P<plain>{_PLAIN})\s?(?P<scales>(?:[十百千万亿](?![分位]))*)(?P<more>(?:\d+(?:\.\d+)?[百千万])*)"
+    rf"(?P<cent>[百千]分之)?(?:(?P<sign>负的?|[-+])\s{{0,3}})?"
+    rf"(?:(?P<plain>{_PLAIN})\s{{0,3}}(?P<scales>(?:[十百千万亿](?![分位]))*)(?P<more>(?:\d+(?:\.\d+)?[百千万])*)"
     rf"|(?P<chinese>[{_CHINESE}]+(?:点[{_CHINESE}]+)?))"
-    r"\s?(?P<unit>[%‰]|个?百分点|元|圆|块钱?|yuan\b|RMB\b|CNY\b|人民币)?(?P<rest>[零〇一二两三四五六七八九壹贰叁肆伍陆柒捌玖0-9]角(?:[零〇一二两三四五六七八九壹贰叁肆伍陆柒捌玖0-9]分)?)?",
+    r"\s{0,3}(?P<unit>[%‰]|个?百分点|元|圆|块钱?|yuan\b|RMB\b|CNY\b|人民币)?(?P<rest>[零〇一二两三四五六七八九壹贰叁肆伍陆柒捌玖0-9]角(?:[零〇一二两三四五六七八九壹贰叁肆伍陆柒捌玖0-9]分)?)?",
     re.IGNORECASE,
 )
+LONGEST = 40
+"""A figure of more characters is no amount of anything."""
+_SEPARATORS = re.compile(r"\{,\}|\\,|[,\u00a0\u2009\u202f]")
 _MORE = re.compile(r"(\d+(?:\.\d+)?)([百千万])")
 
 
@@ -74,6 +77,8 @@ def is_money(unit: str) -> bool:
 
 def chinese_number(text: str) -> Decimal | None:
     """The value of a Chinese numeral, decimals included (一千二百, 叁万伍仟, 三点五); None where it is none."""
+    if len(text) > LONGEST:
+        return None
     whole, _, fraction = text.partition("点")
     scale = fraction[len(fraction.rstrip("十百千万亿")) :]
     fraction = fraction.removesuffix(scale)
@@ -98,11 +103,44 @@ def amounts(text: str) -> list[Amount]:
     return found
 
 
+_TIMES = {"万": 10**4, "亿": 10**8, "千": 10**3, "百": 100}
+_MONTHS = {"年": Decimal(12), "月": Decimal(1)}
+_DAYS = {"周": Decimal(7), "星期": Decimal(7), "天": Decimal(1), "日": Decimal(1)}
+_DATE = re.compile(r"\d{4}\s?年(?:\s?\d{1,2}\s?月)?(?:\s?\d{1,2}\s?日)?|\d{1,2}\s?月\s?\d{1,2}\s?日")
+
+
+def counted(text: str, unit: str) -> list[Amount]:
+    """The amounts of a narrow text that stand in a unit other than money and percent: 个月, 天, 吨, 万美元.
+
+    Years and months are converted to each other and added up (``1年6个月`` is 18 months), so are weeks and days; dates
+    are no durations.
+    """
+    times = _TIMES.get(unit[:1], 1) if len(unit) > 1 else 1
+    word = (unit[1:] if times != 1 else unit).removeprefix("个")
+    family = next((family for family in (_MONTHS, _DAYS) if word in family), {word: Decimal(1)})
+    words = "|".join(re.escape(name) for name in sorted(family, key=len, reverse=True))
+    pattern = re.compile(rf"\s?个?({words})(?:整|零|又)*", re.IGNORECASE)
+    dates = [(date.start(), date.end()) for date in _DATE.finditer(text)] if family in (_MONTHS, _DAYS) else []
+    found: list[Amount] = []
+    for amount in amounts(text):
+        named = pattern.match(text, amount.end)
+        if not named or amount.unit or any(start <= amount.start < end for start, end in dates):
+            continue
+        name = next(name for name in family if name.casefold() == named[1].casefold())
+        value = amount.value * family[name] / family[word] / times
+        if found and found[-1].end == amount.start:
+            value += found.pop().value
+        found.append(Amount(value, 1, unit, amount.start, named.end()))
+    return found
+
+
 def _amount(match: re.Match[str], text: str) -> Amount | None:
     scale = 1
     plain, chinese = match["plain"], match["chinese"]
     if plain:
-        value = Decimal(plain.replace("{,}", "").replace("\\,", "").replace(",", ""))
+        if len(plain) > LONGEST:
+            return None
+        value = Decimal(_SEPARATORS.sub("", plain))
         for character in match["scales"]:
             scale *= _SCALES[character]
         value *= scale
@@ -121,7 +159,7 @@ def _amount(match: re.Match[str], text: str) -> Amount | None:
         for digit, coin in re.findall(r"(.)([角分])", match["rest"]):
             value += MONEY[coin] * (int(digit) if digit.isdigit() and digit.isascii() else _DIGITS[digit])
     start = match.start("plain") if plain else match.start("chinese")
-    if match["sign"] and (match["sign"] == "负" or _opens_a_number(text, match.start("sign"))):
+    if match["sign"] and (match["sign"][0] == "负" or _opens_a_number(text, match.start("sign"))):
         value = value if match["sign"] == "+" else -value
         start = match.start("sign")
     if match["cent"]:
@@ -132,7 +170,7 @@ def _amount(match: re.Match[str], text: str) -> Amount | None:
 def _unit(match: re.Match[str]) -> str:
     unit = (match["unit"] or "").lower()
     if match["cent"]:
-        return "%"
+        return "%" if match["cent"][0] == "百" else "‰"
     if unit in ("%", "‰"):
         return unit
     if unit.endswith("百分点"):

@@ -12,6 +12,7 @@ from taxpraben.reading.asked import Asked, Form, Found, ReadResult
 from taxpraben.reading.fields import find_fields, read_strict
 from taxpraben.reading.letters import find_letters
 from taxpraben.reading.numbers import STRICT, find_number
+from taxpraben.reading.option_text import find_stated_options
 from taxpraben.reading.parser import Ask, parse_with_model
 from taxpraben.reading.spans import find_span
 from taxpraben.reading.surface import is_refusal, until_stop, without_echo, without_reasoning
@@ -50,7 +51,24 @@ def read_answer(
         Value, strict value, method, evidence (a stretch of the answer), reason and flags; it never raises on any text.
         ``strict_value`` is set only where the answer, reasoning and outer white space apart, is in the asked form.
     """
-    asked = Asked(form, letters, tuple(choices), tuple(fields), unit, question, prompt)
+    return read_asked(
+        Asked(form, letters, tuple(choices), tuple(fields), unit, question, prompt), text, status=status, ask=ask
+    )
+
+
+def read_asked(
+    asked: Asked, text: str, *, status: AnswerStatus = "ok", ask: Ask | None = None, rules: bool = True
+) -> ReadResult:
+    """The same as ``read_answer``, with what was asked as one object.
+
+    Args:
+        asked: form, options or fields, unit, question and prompt.
+        text: the answer as the model gave it.
+        status: the answer's own status.
+        ask: the model parser.
+        rules: whether strict form and rules read first; without them the model parser reads every answer that came,
+            which shows where the two differ.
+    """
     said = _without_text(status, text)
     if said is not None:
         return said
@@ -66,9 +84,11 @@ def read_answer(
         return ReadResult("truncated" if unclosed or status == "length" else "unread", reason=reason).flagged(*flags)
     if is_refusal(spoken.strip()):
         return ReadResult("refused", reason="the model declined to answer", evidence=spoken.strip()).flagged(*flags)
-    if form == "text":
+    if asked.form == "text":
         whole = spoken.strip()
         return ReadResult("read", whole, whole, "strict", whole).flagged(*flags)
+    if ask is not None and not rules:
+        return parse_with_model(asked, spoken, ask).flagged(*flags)
     return _by_form(asked, spoken, status, ask).flagged(*flags)
 
 
@@ -93,12 +113,12 @@ def _by_form(asked: Asked, spoken: str, status: AnswerStatus, ask: Ask | None) -
         return ReadResult(
             "read", found.value, strict, "strict" if same else "rules", found.evidence, flags=tuple(sorted(found.flags))
         )
-    if ask is not None:
+    if is_refusal(spoken.strip()[:_OPENS]):
+        return ReadResult("refused", reason="the model declined to answer", evidence=spoken.strip()[:_OPENS])
+    if ask is not None and not found.settled:
         parsed = parse_with_model(asked, spoken, ask)
         if parsed.status != "unread":
             return parsed.flagged(*found.flags)
-    if is_refusal(spoken.strip()[:_OPENS]):
-        return ReadResult("refused", reason="the model declined to answer", evidence=spoken.strip()[:_OPENS])
     cut = status == "length" or "truncated" in found.flags
     return ReadResult("truncated" if cut else "unread", reason=found.reason, flags=tuple(sorted(found.flags)))
 
@@ -117,9 +137,13 @@ _RULES: dict[Form, Callable[[str, Asked], Found]] = {
 
 def _by_rules(asked: Asked, spoken: str) -> Found:
     rule = _RULES[asked.form]
-    fresh = without_echo(spoken, asked.prompt)
+    if asked.form in ("single", "set"):
+        stated = find_stated_options(spoken, asked)
+        if stated is not None:
+            return stated
+    fresh = without_echo(spoken, asked.prompt, passage=asked.question if asked.form == "span" else "")
     if not fresh.strip():
-        return Found(reason="only the prompt is repeated", flags=("echo_removed",))
+        return Found(reason="only the prompt is repeated", flags=("echo_removed",), settled=True)
     if fresh is not spoken:
         found = rule(fresh, asked)
         if found.value is not None:

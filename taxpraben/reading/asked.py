@@ -50,6 +50,8 @@ class ReadResult:
 
     def flagged(self, *flags: str) -> ReadResult:
         """The same result with further flags, each once, in alphabetical order."""
+        if not set(flags) - set(self.flags):
+            return self
         return replace(self, flags=tuple(sorted({*self.flags, *flags})))
 
 
@@ -62,9 +64,12 @@ class Found:
         evidence: the stretch of the answer that the value stands in.
         reason: why nothing was read.
         flags: what a reader of the figure should know.
+        settled: nothing was read, and there is nothing that a model could read either (the prompt repeated, no figure
+            at all, a letter that is no option); the model parser is not asked.
     """
 
     value: JsonValue = None
     evidence: str = ""
     reason: str = ""
     flags: tuple[str, ...] = ()
+    settled: bool = False

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from pydantic import JsonValue
@@ -16,15 +14,20 @@ from pydantic import JsonValue
 from taxpraben.reading.amounts import plain_decimal
 from taxpraben.reading.asked import Asked, Found
 from taxpraben.reading.numbers import STRICT, find_number
+from taxpraben.reading.objects import find_labelled, find_objects
 from taxpraben.reading.surface import narrow, squeezed
 from taxpraben.records.field import Field
 
-_FENCE = re.compile(r"```[a-zA-Z]*\s*(.*?)(?:```|$)", re.DOTALL)
-_OPENING = re.compile(r"[{\[]")
 _QUOTE = r"[\"'“”‘’「」『』＂＇`*]"
 _KEY_AHEAD = re.compile(rf"[,，;；\n]\s*{_QUOTE}[^\"“”\n:：{{}}]{{1,24}}{_QUOTE}\s*[:：]")
 _NULLS = {"", "null", "none", "nan", "无", "n/a", "xxx", "未提及", "...", "…"}
+_NUMBER = r"(?:\d{1,2}|[一二三四五六七八九十]{1,3})"
 _HEADING = r"(?:^|(?<=[\n,，;；。！!{:：\s\"'“‘（(\[【*#-]))"
+_NEXT_NUMBER = re.compile(
+    rf"[。；;]?\s*(?:\n\s*[-•·#]+|(?:\n\s*|(?<=[；;。]))(?:{_NUMBER}\s*[.、)）]|[（(]{_NUMBER}[)）])"
+    r"|\d{1,2}\s*[.、)）]|[（(]\d{1,2}[)）])\s*$"
+)
+"""The bullet or number of the next field, left at the end of a value."""
 
 
 @dataclass(frozen=True)
@@ -62,15 +65,18 @@ def find_fields(text: str, asked: Asked) -> Found:
     A whole JSON object first, next one inside the text, next a Python literal, last a walk from field name to field
     name, which needs no valid syntax. What needed mending is flagged ``json_repaired``, a cut one ``truncated``.
     """
-    for attempt in (_whole_objects, _literal_objects):
-        for loaded, repaired in attempt(text):
-            raw = _search(loaded, asked.fields)
-            if raw:
-                flags = ["json_repaired"] if repaired else []
-                if any(isinstance(value, list) for value in raw.values()):
-                    flags.append("listed")
-                values = {name: _joined(value) for name, value in raw.items()}
-                return _read(values, asked, text, flags, _object_evidence(text))
+    for loaded, repaired in find_objects(text):
+        raw = _search(loaded, asked.fields)
+        if raw:
+            flags = [repaired] if repaired else []
+            if any(isinstance(value, list) for value in raw.values()):
+                flags.append("listed")
+            values = {name: _joined(value) for name, value in raw.items()}
+            return _read(values, asked, text, flags, _object_evidence(text))
+    for labelled in find_labelled(text, _names(asked.fields)):
+        raw = _search(labelled, asked.fields)
+        if raw:
+            return _read(raw, asked, text, ["labelled"], text.strip())
     braces = any(sign in narrow(text) for sign in "{}")
     flags = ["json_repaired"] if braces else ["labelled"]
     if braces and not _closed(text):
@@ -153,39 +159,6 @@ def _label(written: str, labels: list[str]) -> tuple[str | None, tuple[str, ...]
     return written, ("several_labels",) if inside else ("label_unknown",)
 
 
-def _whole_objects(text: str) -> Iterator[tuple[Any, bool]]:
-    yield from ((loaded, False) for loaded in _decoded(text))
-
-
-def _decoded(text: str) -> Iterator[Any]:
-    decoder = json.JSONDecoder(parse_float=str, parse_int=str, strict=False)
-    opening = _OPENING.search(text)
-    while opening:
-        try:
-            loaded, end = decoder.raw_decode(text, opening.start())
-        except (ValueError, RecursionError):
-            opening = _OPENING.search(text, opening.end())
-            continue
-        yield loaded
-        opening = _OPENING.search(text, end)
-
-
-def _literal_objects(text: str) -> Iterator[tuple[Any, bool]]:
-    blocks = _FENCE.findall(text) or [text]
-    for block in blocks:
-        start, end = block.find("{"), block.rfind("}")
-        if not 0 <= start < end or end - start > 20_000:
-            continue
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the answer's own escapes, not ours
-            try:
-                loaded = ast.literal_eval(block[start : end + 1])
-            except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-                continue
-        if isinstance(loaded, dict):
-            yield loaded, True
-
-
 def _search(loaded: Any, fields: tuple[Field, ...]) -> dict[str, Any]:
     """Values of the fields in an object and the objects inside it; the outermost and first one of a name holds."""
     named = {squeezed(name): field for name, field in _names(fields).items()}
@@ -195,6 +168,10 @@ def _search(loaded: Any, fields: tuple[Field, ...]) -> dict[str, Any]:
         inner: list[Any] = []
         for node in level:
             if isinstance(node, dict):
+                pair = _pair(node, named)
+                if pair:
+                    raw.setdefault(*pair)
+                    continue
                 for key, value in node.items():
                     field = named.get(squeezed(str(key)))
                     if field is not None and field.name not in raw:
@@ -205,6 +182,15 @@ def _search(loaded: Any, fields: tuple[Field, ...]) -> dict[str, Any]:
                 inner.extend(node)
         level = inner
     return raw
+
+
+def _pair(node: dict[str, Any], named: dict[str, Field]) -> tuple[str, Any] | None:
+    """The field and value of an object that holds nothing but both ({"字段": name, "内容": value})."""
+    if len(node) != 2 or any(squeezed(str(key)) in named for key in node):
+        return None
+    first, second = node.values()
+    field = named.get(squeezed(first)) if isinstance(first, str) else None
+    return (field.name, second) if field else None
 
 
 def _joined(value: Any) -> str | None:
@@ -237,14 +223,27 @@ def _walk(text: str, fields: tuple[Field, ...]) -> dict[str, _Value]:
 
 def _marks(text: str, fields: tuple[Field, ...]) -> list[tuple[int, int, str]]:
     named = _names(fields)
-    by_length = sorted(named, key=len, reverse=True)
-    if not by_length:
+    if not named:
         return []
-    names = "|".join(re.escape(name) for name in by_length)
-    pattern = re.compile(
-        rf"{_HEADING}(?:\d{{1,2}}\s*[.、)）]\s*|[（(]\d{{1,2}}[)）]\s*)?{_QUOTE}*\s*({names})\s*{_QUOTE}*\s*(?:[】\])）]\s*)?(?:[:：=]|\n(?=\s*\S))"
-    )
-    return [(match.start(), match.end(), named[match[1]].name) for match in pattern.finditer(text)]
+    for pattern in _mark_patterns(tuple(sorted(named, key=len, reverse=True))):
+        found = [
+            (match.start(), match.end(), named[match[match.lastgroup or 0]].name) for match in pattern.finditer(text)
+        ]
+        if found:
+            return found
+    return []
+
+
+@lru_cache(maxsize=256)
+def _mark_patterns(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Where a value begins: behind a name with a colon, in brackets or as a heading; else behind ``name是``."""
+    either = "|".join(map(re.escape, names))
+    opening = rf"{_HEADING}(?:{_NUMBER}\s*+[.、)）]\s*+|[（(]{_NUMBER}[)）]\s*+)?"
+    boxed = rf"[【\[]\s*+(?P<boxed>{either})\s*+[】\]]\s*+[:：]?"
+    blank = r"[^\S\n]*+"
+    named = rf"{_QUOTE}*\s*+(?P<name>{either}){blank}{_QUOTE}*{blank}(?:[】\])）]{blank})?(?:[:：=]|\n(?=\s*\S))"
+    said = rf"(?<![不非])(?P<said>{either})(?:应当|应|主要)?(?:是|为|在于|包括)\s*+[:：]?"
+    return re.compile(rf"{opening}(?:{boxed}|{named})"), re.compile(said)
 
 
 def _value_stop(text: str, start: int, stop: int) -> int:
@@ -263,11 +262,7 @@ def _value_stop(text: str, start: int, stop: int) -> int:
 def _unwrapped(written: str) -> str | None:
     value = written.strip().rstrip("}｝`").strip().strip("*").strip()
     value = value.rstrip(",，;；、").strip()
-    value = re.sub(
-        r"[。；;]?\s*(?:\d{1,2}\s*[.、)）]|[（(]\d{1,2}[)）])\s*$",
-        lambda m: m.group()[:1] if m.group()[:1] in "。；;" else "",
-        value,
-    )
+    value = _NEXT_NUMBER.sub(lambda mark: mark.group()[:1] if mark.group()[:1] in "。；;" else "", value)
     for opening, closing in (('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"), ("＂", "＂"), ("「", "」")):
         if value.startswith(opening):
             inner = value[len(opening) :]

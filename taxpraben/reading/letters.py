@@ -5,16 +5,36 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
-from taxpraben.reading.amounts import chinese_number
 from taxpraben.reading.asked import Asked, Found
-from taxpraben.reading.surface import narrow, run_on_start, squeezed, undecorated
+from taxpraben.reading.letter_patterns import (
+    COMPLEMENT_WORDS,
+    CONCLUDED_WORDS,
+    DESCRIBED_WORDS,
+    PICKED_WORDS,
+    REJECTED_WORDS,
+    STRONG_WORDS,
+    LetterPatterns,
+    letter_patterns,
+)
+from taxpraben.reading.option_text import by_option_text, may_mean_an_option
+from taxpraben.reading.surface import (
+    lowered,
+    matches_at,
+    narrow,
+    occurrences,
+    run_on_start,
+    tagged,
+    undecorated,
+    without_instruction,
+    without_markers,
+)
 
 _NEGATIVE_QUESTION = re.compile(
     r"(?:错误|不正确|不符合|不属于|不准确|不恰当|有误|不当|不合法|违法|不适用|不包括|不应|不得|不能|不需要?)[^。？?\n]{0,14}"
     r"(?:的(?:是|有|选项|一项|说法|表述|做法|情形)|哪|[？?]|[(（]\s*[)）])"
 )
+_BULLET = re.compile(r"(?m)^[^\S\n]*+(?:[-•·]|\d{1,2}\s*[.、)）])(?=\s)")
 _WORDS = re.compile(r"\b(?:and|or|option)\b", re.IGNORECASE)
 _EITHER = re.compile(r"或|\bor\b", re.IGNORECASE)
 _AGAINST = re.compile(r"[不除排错]")
@@ -22,87 +42,6 @@ _NEGATIVE_PHRASE = re.compile(r"错|不正确|不符|不属|不准|不当|有误
 _ALL_OF_THEM = re.compile(
     r"(?:以上|上述|所有|全部|四个|五个)(?:选项|说法|答案|各项)?(?:都|均|全部|全)(?:是?正确|对|选|符合|是$|是[。,，])|^\s*(?:全选|全部选项|所有选项|全部正确|都正确|均正确|全对|都选)[。.]?\s*(?:\n|$)"
 )
-
-
-@dataclass(frozen=True)
-class _Patterns:
-    whole: re.Pattern[str]
-    tagged: re.Pattern[str]
-    strong: re.Pattern[str]
-    picked: re.Pattern[str]
-    described: re.Pattern[str]
-    concluded: re.Pattern[str]
-    complement: re.Pattern[str]
-    rejected_before: re.Pattern[str]
-    verdict: re.Pattern[str]
-    head: re.Pattern[str]
-    listed: re.Pattern[str]
-    mention: re.Pattern[str]
-    letter: re.Pattern[str]
-
-
-_OPENING = r"[\(\[（【《<「『\"'“”‘’{]*[^\S\n]*"
-_CLOSING = r"\s*[\)\]）】》>」』\"'“”‘’}]*"
-_BETWEEN = r"\s*(?:[、,，;；/&+|]|和|与|及|以及|还有|或者?|\band\b|\bor\b)?\s*"
-_LEAD = (
-    r"[\s\]】》>）)\"'”’]*(?:应该|应当|应|就|只|即|可能|分别|依次|确实)?\s*"
-    r"(?:选择|选|是|为|包括|有|\bis\b|\bare\b|[:：=→\-])*\s*(?:选项|option)?\s*[:：]?\s*"
-)
-
-
-@lru_cache(maxsize=64)
-def _patterns(letters: str) -> _Patterns:
-    upper = f"[{letters}]"
-    one = f"(?:{_OPENING}{upper}(?:{upper})*{_CLOSING}(?:\\s*(?:选?项))?)"
-    # A letter is no option inside a word (VAT, step), nor an English article ("a tax").
-    several = rf"(?<![A-Za-z0-9]){one}(?:{_BETWEEN}{one})*(?![A-Za-z0-9]|\s?(?<=[aA]\s)[a-z])"
-    loose = re.compile
-    ignore = re.IGNORECASE
-    return _Patterns(
-        whole=loose(rf"\s*(?:选项?|option)?\s*({several})\s*[.。!！]?\s*", ignore),
-        tagged=loose(
-            r"(?:[\[【<](?:正确|最终|参考|标准)*(?:答案|选项|answer)[\]】>]\s*[:：]?\s*(.*?)(?=<\s*/?\s*(?:eo|answer|答案)|[\[【]|\n|$))"
-            r"|\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}",
-            ignore | re.DOTALL,
-        ),
-        strong=loose(
-            rf"(?:答案|正确选项|最佳选项|正确的选项|正确项|(?:correct |final |best )?(?:answer|choice|option))"
-            rf"(?!不|并不|并非){_LEAD}({several})",
-            ignore,
-        ),
-        picked=loose(
-            rf"(?<![不别勿未没])(?<!不应)(?<!不能)(?<!不可)(?<!不该)(?<!不要)(?<!不会)(?<!应当不)(?:选择|选定|勾选|选|而是|改为|改选|更正为|应为|应是|(?:认为|觉得|判断|推断)(?:应该|应当)?(?:是|为))(?!项|题|中|取)"
-            rf"(?:的是|了|为|是|[:：])*\s*(?:选项|答案)?\s*({several})",
-            ignore,
-        ),
-        described=loose(
-            rf"((?:不?正确|错误|不?符合(?:题意|要求|规定)?|不?属于[^。;；\n:：]{{0,16}}|违法|不?合法|有误|不准确|不恰当)的?(?:选项|答案|说法|表述|一项|项|做法|情形|观点)?)"
-            rf"(?:应该|应当|应)?(?:是|有|为|[:：])+[^\S\n]*(?:选项)?[^\S\n]*[:：]?[^\S\n]*({several})",
-            ignore,
-        ),
-        concluded=loose(
-            rf"(?:综上|因此|所以|故|由此|总之|therefore|thus|hence)[^。\n]{{0,40}}?(?<![A-Za-z])({several})\s*(?=$|[。.,，;；!！\n]|是?(?:正确|对|符合|当选|最)|\bis\b)",
-            ignore,
-        ),
-        complement=loose(
-            rf"(?:除了?|只有|仅有?|错误的(?:选项)?是|不正确的(?:选项)?是)\s*(?:选项)?\s*({several})\s*(?:选?项)?\s*"
-            r"(?:(?:以外|之外|外)[^。\n]{0,12}(?:都|均|全|其余|其他|其它)|(?:是?(?:错误|错|不正确|不对|不符合)的?)?[,，;；]?\s*(?:其余|其他|其它))"
-            r"[^。\n]{0,8}(?<!不)(?:正确|对|选|符合|是|可以)",
-        ),
-        rejected_before=loose(
-            rf"(?:不应?该?当?(?:选择?)|不能选择?|不可选|不要选|排除|剔除|错选|不是|并非|而非|除了?|不包括|不在于)\s*(?:选项|了|掉)?\s*({several})",
-        ),
-        verdict=loose(
-            rf"(?<![A-Za-z0-9])({upper}(?:{_BETWEEN}{upper})*)(?![A-Za-z0-9])(?P<gap>[^{letters}。;；\n]{{0,40}}?)"
-            rf"(?P<word>不正确|不对|不符合|不当选|不选|不入选|不属于|不准确|不合题意|不成立|不恰当|错误|错|有误|应?排除|incorrect|wrong|false|正确|当选|入选|对(?![于应象外内比照方])|符合(?:题意|规定|要求)|成立|√|×|correct|right|true)"
-        ),
-        head=loose(rf"(?:^|[\n;；。,，]|\s)\s*{_OPENING}({upper}){_CLOSING}\s*(?:[.、:：,，)）]|\s|$)"),
-        listed=loose(rf"[\n;；。,，、:：\s]\s*{_OPENING}({upper}){_CLOSING}\s*(?:[.、:：)）]|\s|$)"),
-        mention=loose(
-            rf"(?<![A-Za-z0-9])({several})(?!\s?(?:公司|企业|股|级|类|市|省|国|产品|商品|栋|座|某|银行|地|县|区|方|单位|厂|集团))"
-        ),
-        letter=loose(upper, ignore),
-    )
 
 
 def find_letters(text: str, asked: Asked) -> Found:
@@ -113,19 +52,27 @@ def find_letters(text: str, asked: Asked) -> Found:
     option that the answer opens with, the only one mentioned. A rejected option is no answer. A ``single`` with several
     letters stays unread.
     """
-    patterns = _patterns(asked.letters)
-    plain = undecorated(narrow(text))
-    for rule in (_all_but, _marked):
-        found = rule(plain, patterns, asked, "")
+    patterns = letter_patterns(asked.letters)
+    marked = without_instruction(undecorated(narrow(text)))
+    plain = without_markers(marked)
+    for found in (_all_but(plain, patterns, asked), _marked(marked, plain, patterns, asked)):
         if found is not None:
             return _quoted(found, text)
-    plain = plain[: run_on_start(plain, len(plain) - len(plain.lstrip()))]
+    plain = plain[: run_on_start(marked, _first_word(plain))]
     rejected = _rejected(plain, patterns, asked)
     for rule in (_whole, _all_of_them, _verdicts, _option_text, _opening, _mentioned):
         found = rule(plain, patterns, asked, rejected)
         if found is not None:
             return _quoted(found, text)
-    return Found(reason=f"no option of {asked.letters[0]} to {asked.letters[-1]} is picked")
+    closed = next((match for match in tagged(marked, asked.prompt) if match[1] and match[1].strip()), None)
+    if closed:
+        return Found(reason=f"the marked answer is no option: {closed[1].strip()[:40]}", settled=True)
+    reason = f"no option of {asked.letters[0]} to {asked.letters[-1]} is picked"
+    return Found(reason=reason, settled=not may_mean_an_option(plain, asked))
+
+
+def _first_word(plain: str) -> int:
+    return len(plain) - len(plain.lstrip())
 
 
 @dataclass(frozen=True)
@@ -135,34 +82,37 @@ class _Hit:
     end: int
     flags: tuple[str, ...] = ()
     reason: str = ""
+    settled: bool = False
 
 
 def _quoted(hit: _Hit, text: str) -> Found:
     evidence = text[hit.start : hit.end].strip()
-    return Found(value=hit.letters or None, evidence=evidence, reason=hit.reason, flags=hit.flags)
+    return Found(hit.letters or None, evidence, hit.reason, hit.flags, hit.settled)
 
 
-def _letters_of(written: str, patterns: _Patterns) -> str:
+def _letters_of(written: str, patterns: LetterPatterns) -> str:
     return "".join(sorted({letter.upper() for letter in patterns.letter.findall(_WORDS.sub(" ", written))}))
 
 
-def _hit(written: str, start: int, end: int, patterns: _Patterns, asked: Asked, flags: tuple[str, ...] = ()) -> _Hit:
+def _hit(
+    written: str, start: int, end: int, patterns: LetterPatterns, asked: Asked, flags: tuple[str, ...] = ()
+) -> _Hit:
     letters = _letters_of(written, patterns)
     if len(letters) > 1 and _EITHER.search(written):
-        return _Hit("", start, end, reason=f"undecided between {letters}")
+        return _Hit("", start, end, reason=f"undecided between {letters}", settled=True)
     if asked.form == "single" and len(letters) > 1:
-        return _Hit("", start, end, reason=f"several options: {letters}")
+        return _Hit("", start, end, reason=f"several options: {letters}", settled=True)
     return _Hit(letters, start, end, flags)
 
 
-def _tagged(match: re.Match[str], patterns: _Patterns, asked: Asked) -> _Hit | None:
+def _tagged(match: re.Match[str], patterns: LetterPatterns, asked: Asked) -> _Hit | None:
     content = match[2] if match[2] is not None else match[1]
     if not content.strip():
         return None
     inside = patterns.whole.fullmatch(content)
     if inside:
         return _hit(inside[1], match.start(), match.end(), patterns, asked)
-    by_text = _by_option_text(content, asked)
+    by_text = by_option_text(content, asked)
     if by_text:
         return _hit(by_text, match.start(), match.end(), patterns, asked, ("option_text",))
     opened = patterns.head.match(content)
@@ -175,25 +125,28 @@ def _is_negative(asked: Asked) -> bool:
     return _NEGATIVE_QUESTION.search(asked.question[-400:]) is not None
 
 
-def _rejected(plain: str, patterns: _Patterns, asked: Asked) -> str:
+def _rejected(plain: str, patterns: LetterPatterns, asked: Asked) -> str:
     out: set[str] = set()
-    for match in patterns.rejected_before.finditer(plain):
+    for match in matches_at(patterns.rejected_before, plain, occurrences(plain, REJECTED_WORDS)):
         out.update(_letters_of(match[1], patterns))
     if not _is_negative(asked):
-        for match in patterns.verdict.finditer(plain):
+        for match in _verdict_matches(plain, patterns, asked):
             if _is_against(match["word"]):
                 out.update(_letters_of(match[1], patterns))
     return "".join(sorted(out))
 
 
+def _verdict_matches(plain: str, patterns: LetterPatterns, asked: Asked) -> Iterator[re.Match[str]]:
+    return matches_at(patterns.verdict, plain, occurrences(plain, asked.letters))
+
+
 def _is_against(word: str) -> bool:
-    return word.startswith(("不", "错", "有误", "应排除", "排除", "incorrect", "wrong", "false", "×"))
+    return word.startswith(("不", "错", "有误", "应排除", "排除", "incorrect", "wrong", "false", *"×✗✘✕❌"))
 
 
-def _marked(plain: str, patterns: _Patterns, asked: Asked, rejected: str) -> _Hit | None:
-    del rejected
+def _marked(marked: str, plain: str, patterns: LetterPatterns, asked: Asked) -> _Hit | None:
     hits: list[tuple[int, bool, _Hit]] = []
-    for match in patterns.tagged.finditer(plain):
+    for match in tagged(marked, asked.prompt):
         hit = _tagged(match, patterns, asked)
         if hit is not None:
             hits.append((match.start(), match[2] is None, hit))
@@ -206,12 +159,12 @@ def _marked(plain: str, patterns: _Patterns, asked: Asked, rejected: str) -> _Hi
     first_start, closes, first = hits[0]
     if closes:
         return first  # a tag such as [答案]…<eoa> ends the answer; what follows is run on
-    limit = run_on_start(plain, max(len(plain[: first.end].rstrip()), first_start))
+    limit = run_on_start(marked, max(len(plain[: first.end].rstrip()), first_start))
     last = [hit for start, _, hit in hits if start <= limit][-1]
     return _with_listed(last, plain[:limit], patterns, asked)
 
 
-def _with_listed(hit: _Hit, plain: str, patterns: _Patterns, asked: Asked) -> _Hit:
+def _with_listed(hit: _Hit, plain: str, patterns: LetterPatterns, asked: Asked) -> _Hit:
     """A marked letter that opens a list of options (A. …、B. …) stands for all that the list holds."""
     if asked.form != "set" or len(hit.letters) != 1 or not re.match(r"\s*[.、:：)）]\s*\S", plain[hit.end :]):
         return hit
@@ -220,13 +173,15 @@ def _with_listed(hit: _Hit, plain: str, patterns: _Patterns, asked: Asked) -> _H
     return _Hit(letters, hit.start, hit.end + len(block.rstrip()), hit.flags)
 
 
-def _untagged(plain: str, patterns: _Patterns, asked: Asked) -> Iterator[re.Match[str]]:
-    for pattern in (patterns.strong, patterns.picked, patterns.concluded):
-        for match in pattern.finditer(plain):
+def _untagged(plain: str, patterns: LetterPatterns, asked: Asked) -> Iterator[re.Match[str]]:
+    lower = lowered(plain)
+    words = ((patterns.strong, STRONG_WORDS), (patterns.picked, PICKED_WORDS), (patterns.concluded, CONCLUDED_WORDS))
+    for pattern, begins in words:
+        for match in matches_at(pattern, plain, occurrences(lower, begins)):
             if _taken_back(plain, match.end(1)) or (pattern is patterns.concluded and _AGAINST.search(match.group())):
                 continue
             yield match
-    for match in patterns.described.finditer(plain):
+    for match in matches_at(patterns.described, plain, occurrences(plain, DESCRIBED_WORDS)):
         # Without the question, 错误的是B could be the answer to one that asks for it, so it is left to later rules.
         if (_NEGATIVE_PHRASE.search(match[1]) is not None) == _is_negative(asked):
             yield match
@@ -235,35 +190,41 @@ def _untagged(plain: str, patterns: _Patterns, asked: Asked) -> Iterator[re.Matc
 def _taken_back(plain: str, end: int) -> bool:
     return (
         re.match(
-            r"\s*(?:选?项)?\s*(?:是|为)?(?:错误|错的|错[,，。;；]|不对|不正确|不可取|不符合|吗|还是|\?|？)",
-            plain[end : end + 12],
+            r"\s*(?:选?项)?\s*(?:是|为)?(?:错误|错的|错[,，。;；]|不对|不正确|不可取|不符合|吗|还是|\?|？)"
+            r"|\s*(?:is|are|was)?(?:\s*also)?\s*(?:not|incorrect|wrong|false|invalid|can(?:no|')t)\b",
+            plain[end : end + 24],
         )
         is not None
     )
 
 
-def _whole(plain: str, patterns: _Patterns, asked: Asked, rejected: str) -> _Hit | None:
+def _whole(plain: str, patterns: LetterPatterns, asked: Asked, rejected: str) -> _Hit | None:
     del rejected
     match = patterns.whole.fullmatch(plain.strip())
+    if not match and asked.form == "set":
+        match = patterns.whole.fullmatch(_BULLET.sub(lambda mark: " " * len(mark.group()), plain).strip())
     if not match:
         return None
     start = len(plain) - len(plain.lstrip())
     return _hit(match[1], start, start + len(plain.strip()), patterns, asked)
 
 
-def _all_but(plain: str, patterns: _Patterns, asked: Asked, rejected: str) -> _Hit | None:
-    del rejected
+def _all_but(plain: str, patterns: LetterPatterns, asked: Asked) -> _Hit | None:
     if asked.form != "set":
         return None
-    match = patterns.complement.search(plain)
+    match = next(matches_at(patterns.complement, plain, occurrences(plain, COMPLEMENT_WORDS)), None)
+    if match is None and any(word in plain for word in ("以外", "之外", "其余", "其他", "其它")):
+        match = next(matches_at(patterns.rest_of, plain, occurrences(plain, asked.letters)), None)
     if match:
         out = _letters_of(match[1], patterns)
+        if _is_negative(asked) and _NEGATIVE_PHRASE.search(match.group()):
+            return _Hit(out, match.start(), match.end())  # what is wrong was asked for
         rest = "".join(letter for letter in asked.letters if letter not in out)
         return _Hit(rest, match.start(), match.end(), ("complement",))
     return None
 
 
-def _all_of_them(plain: str, patterns: _Patterns, asked: Asked, rejected: str) -> _Hit | None:
+def _all_of_them(plain: str, patterns: LetterPatterns, asked: Asked, rejected: str) -> _Hit | None:
     del patterns, rejected
     if asked.form != "set":
         return None
@@ -273,10 +234,10 @@ def _all_of_them(plain: str, patterns: _Patterns, asked: Asked, rejected: str) -
     return None
 
 
-def _verdicts(plain: str, patterns: _Patterns, asked: Asked, rejected: str) -> _Hit | None:
+def _verdicts(plain: str, patterns: LetterPatterns, asked: Asked, rejected: str) -> _Hit | None:
     verdicts: dict[str, bool] = {}
     start, end = len(plain), 0
-    for match in patterns.verdict.finditer(plain):
+    for match in _verdict_matches(plain, patterns, asked):
         start, end = min(start, match.start()), max(end, match.end())
         for letter in _letters_of(match[1], patterns):
             verdicts[letter] = not _is_against(match["word"])
@@ -291,10 +252,10 @@ def _verdicts(plain: str, patterns: _Patterns, asked: Asked, rejected: str) -> _
     return _hit(picked, start, end, patterns, asked, ("verdicts",))
 
 
-def _option_text(plain: str, patterns: _Patterns, asked: Asked, rejected: str) -> _Hit | None:
-    letters = _by_option_text(plain, asked)
+def _option_text(plain: str, patterns: LetterPatterns, asked: Asked, rejected: str) -> _Hit | None:
+    letters = by_option_text(plain, asked)
     letters = "".join(letter for letter in letters if letter not in rejected)
-    heads = _heads(plain, patterns)
+    heads = _heads(plain, patterns, asked)
     if heads and set(heads) <= set(letters):
         letters = heads  # C.彩票所得 is C, though another option's text may stand in it
     if not letters or set(letters) == set(asked.letters) or set(heads) - set(letters):
@@ -304,43 +265,30 @@ def _option_text(plain: str, patterns: _Patterns, asked: Asked, rejected: str) -
     return _hit(letters, start, start + len(stripped), patterns, asked, ("option_text",))
 
 
-def _by_option_text(text: str, asked: Asked) -> str:
-    if not asked.choices:
-        return ""
-    tight = _comparable(text)
-    options = {letter: _comparable(choice) for letter, choice in zip(asked.letters, asked.choices, strict=False)}
-    equal = [letter for letter, option in options.items() if option and option == tight]
-    if equal:
-        return equal[0] if len(equal) == 1 else ""
-    inside = {letter: option for letter, option in options.items() if len(option) >= 2 and option in tight}
-    kept = [
-        letter
-        for letter, option in inside.items()
-        if not any(
-            option != other and option in other and tight.count(option) <= tight.count(other)
-            for other in inside.values()
-        )
-    ]
-    covered = sum(len(options[letter]) for letter in kept)
-    if not kept or len(tight) > 2 * covered + 16:
-        return ""
-    return "".join(sorted(kept))
+def _head_matches(plain: str, patterns: LetterPatterns, asked: Asked) -> Iterator[re.Match[str]]:
+    """What ``head.finditer`` finds, without trying every blank of a long run of blanks."""
+    free = 0
+    for at in occurrences(plain, asked.letters):
+        start = len(plain[free:at].rstrip(" \t\r\f\v\u3000")) + free
+        start = len(plain[free:start].rstrip(_OPENERS)) + free
+        start = len(plain[free:start].rstrip()) + free
+        if start > free and plain[start - 1] in "\n;；。,，":
+            start -= 1
+        match = patterns.head.match(plain, start) if at >= free else None
+        if match:
+            yield match
+            free = match.end()
 
 
-_ARTICLE = re.compile(r"第([零一二三四五六七八九十百千]+)条")
+_OPENERS = "([（【《<「『\"'“”‘’{"
 
 
-def _comparable(text: str) -> str:
-    tight = squeezed(text).strip(".。,，;；:：!！\"'“”‘’")
-    return _ARTICLE.sub(lambda match: f"第{chinese_number(match[1])}条", tight)
+def _heads(plain: str, patterns: LetterPatterns, asked: Asked) -> str:
+    return "".join(sorted({match[1] for match in _head_matches(plain, patterns, asked)}))
 
 
-def _heads(plain: str, patterns: _Patterns) -> str:
-    return "".join(sorted({match[1] for match in patterns.head.finditer(plain)}))
-
-
-def _opening(plain: str, patterns: _Patterns, asked: Asked, rejected: str) -> _Hit | None:
-    heads = [match for match in patterns.head.finditer(plain) if match[1] not in rejected]
+def _opening(plain: str, patterns: LetterPatterns, asked: Asked, rejected: str) -> _Hit | None:
+    heads = [match for match in _head_matches(plain, patterns, asked) if match[1] not in rejected]
     if not heads:
         return None
     letters = "".join(sorted({match[1] for match in heads}))
@@ -351,7 +299,12 @@ def _opening(plain: str, patterns: _Patterns, asked: Asked, rejected: str) -> _H
         if not picked:
             return None
         if picked == asked.letters and not opens:
-            return _Hit("", heads[0].start(), heads[-1].end(), reason="every option is restated, none is picked")
+            return _Hit(
+                "", heads[0].start(), heads[-1].end(), reason="every option is restated, none is picked", settled=True
+            )
+        together = patterns.mention.match(plain, heads[0].start(1)) if opens else None
+        if together and len(_letters_of(together[1], patterns)) > 1:
+            return _hit(together[1], heads[0].start(1), together.end(1), patterns, asked)
         flags = ("all_options",) if picked == asked.letters else ()
         return _Hit(picked, heads[0].start(), heads[-1].end(), flags)
     together = patterns.mention.match(plain, heads[0].start(1))
@@ -369,7 +322,7 @@ def _lists_every_option(letters: str, asked: Asked) -> bool:
     return len(letters) > 1 and len(letters) >= min(len(asked.letters), 3)
 
 
-def _mentioned(plain: str, patterns: _Patterns, asked: Asked, rejected: str) -> _Hit | None:
+def _mentioned(plain: str, patterns: LetterPatterns, asked: Asked, rejected: str) -> _Hit | None:
     mentions = [
         (match, "".join(letter for letter in _letters_of(match[1], patterns) if letter not in rejected))
         for match in patterns.mention.finditer(plain)

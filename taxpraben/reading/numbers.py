@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from taxpraben.reading.amounts import Amount, amounts, is_money, plain_decimal
+from taxpraben.reading.amounts import Amount, amounts, counted, is_money, plain_decimal
 from taxpraben.reading.asked import Asked, Found
-from taxpraben.reading.surface import narrow, run_on_start, undecorated
+from taxpraben.reading.surface import narrow, run_on_start, tagged, undecorated, without_instruction
 
-STRICT = re.compile(r"[+-]?\d+(?:\.\d+)?")
+STRICT = re.compile(r"[+-]?\d{1,30}(?:\.\d{1,30})?")
 _BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}?")
-_TAGGED = re.compile(
-    r"[\[【<](?:正确|最终|参考)?(?:答案|金额|结果|answer)[\]】>]\s*[:：]?\s*(.*?)(?=<|\n|$|[\[【])",
-    re.IGNORECASE | re.DOTALL,
-)
+_SUM_TAG = re.compile(r"[\[【<](?:最终)?(?:金额|结果)[\]】>]\s*+[:：]?\s*+(.*?)(?=<|\n|$|[\[【])", re.DOTALL)
 _MARKED = re.compile(
-    r"(?:答案|最终结果|计算结果|结果|(?:final )?answer)\s*(?:应该|应当|应|就|即)?\s*(?:是|为|等于|is|[:：=≈])+\s*",
+    r"(?:而是|更正为|改正为|修正为|纠正为|改为)\s*+|(?:答案|最终结果|计算结果|结果|(?:final )?answer)"
+    r"\s*+(?:应该|应当|应|就|即)?\s*+(?:是|为|等于|is|[:：=≈])+\s*",
     re.IGNORECASE,
 )
 _TOTAL = re.compile(
@@ -31,11 +29,18 @@ _NOT_AMOUNT_BEFORE = re.compile(
     r"(?:第|业务\s*[\(（]?|步骤\s*|方案\s*|情况\s*|资料\s*|问题\s*|表\s*|[\[〔【(（]|\d[-/.]|[A-Za-z_])$"
 )
 _APPROXIMATE = re.compile(r"\s?(?:多|余|左右|上下|以上|以下|以内)")
+_BOUND_BEFORE = re.compile(
+    r"(?:不超过|不高于|不低于|不少于|至少|至多|最多|超过|高于|低于|大于|小于|不足|不是|并非|而非)\s*(?:人民币)?\s*$"
+)
 _RANGE = re.compile(r"\s*(?:-|~|—|–|至|到)\s*$")
 _PENALTY = re.compile(r"(?:罚金|罚款|滞纳金|赔偿金)[^。,，;；\n]{0,8}$")
 _OPERATOR_AFTER = re.compile(r"\s*[)）]?\s*[+×xX*÷/^](?!\w*税)|\s*-\s*\d")
 _OPERATOR_BEFORE = re.compile(r"[+×*÷/^]\s*[(（]?\s*$")
-_ORDINAL = re.compile(r"(?:^|\n)\s*[(（]?$")
+_ORDINAL = re.compile(r"(?:^|\n)\s*+[(（]?$")
+_ORDINAL_AFTER = re.compile(r"\s?[.、)）:：](?!\d)")
+_RANGE_AFTER = re.compile(r"\s?(?:~|—|–|至|到|-)\s?\d")
+_RESULT = re.compile(r"[=≈]\s*(?:人民币)?\s*$")
+_LOOK_BACK = 60
 _SENTENCE_END = re.compile(r"[。;；\n]")
 _UNIT_OF_QUESTION = re.compile(
     r"(?:x{2,}|_{2,}|多少|[(（]\s*|单位\s*[:：]\s*(?:人民币)?)\s*(亿元|万元|元|%|％)", re.IGNORECASE
@@ -55,18 +60,18 @@ def find_number(text: str, asked: Asked) -> Found:
     the only candidate of a concluding sentence. Years, article and item numbers, operands, rates where money is asked
     for, and figures that only restate the question are no candidates. Several candidates stay unread.
     """
-    plain = undecorated(narrow(text))
+    plain = without_instruction(undecorated(narrow(text)))
     unit = asked.unit or unit_of_question(asked.question)
     for boxed in reversed(list(_BOXED.finditer(narrow(text)))):
         inside = _stated(undecorated(boxed[1]), unit)
         if inside is not None:
             return _found(text, *boxed.span(), inside, unit)
-    tagged = _TAGGED.search(plain)
-    if tagged:
-        plain = plain[: run_on_start(plain, tagged.start(1))]
-        inside = _stated(tagged[1], unit)
+    tag = next((tag for tag in tagged(plain, asked.prompt) if tag[1] is not None), None) or _SUM_TAG.search(plain)
+    if tag:
+        plain = plain[: run_on_start(plain, tag.start(1))]
+        inside = _stated(tag[1], unit)
         if inside is not None:
-            return _found(text, *tagged.span(), inside, unit)
+            return _found(text, *tag.span(), inside, unit)
     marks = list(_MARKED.finditer(plain))
     if marks:
         plain = plain[: run_on_start(plain, marks[0].end())]
@@ -81,12 +86,12 @@ def find_number(text: str, asked: Asked) -> Found:
 def _unmarked(plain: str, text: str, asked: Asked, unit: str) -> Found:
     candidates = _candidates(plain, unit, asked.question)
     if not candidates:
-        return Found(reason="no number that could be the answer")
-    results = [amount for amount in candidates if re.search(r"[=≈]\s*(?:人民币)?\s*$", plain[: amount.start])]
-    totals = [amount for amount in candidates if _TOTAL.search(plain[: amount.start])]
+        return Found(reason="no number that could be the answer", settled=not _may_hold_a_number(plain))
+    results = [amount for amount in candidates if _RESULT.search(_before(plain, amount))]
+    totals = [amount for amount in candidates if _TOTAL.search(_before(plain, amount))]
     last_sentence = _last_concluding(plain)
     concluding = [amount for amount in candidates if last_sentence <= amount.start] if last_sentence >= 0 else []
-    linked = [amount for amount in concluding if _LINKED.search(plain[: amount.start])]
+    linked = [amount for amount in concluding if _LINKED.search(_before(plain, amount))]
     for group in (candidates, linked, concluding):
         if len({amount.in_unit(unit) for amount in group}) == 1:
             return _chosen(plain, text, group[-1], unit)
@@ -103,23 +108,33 @@ def _unmarked(plain: str, text: str, asked: Asked, unit: str) -> Found:
     return Found(reason=f"several candidates: {shown}")
 
 
+def _before(plain: str, amount: Amount) -> str:
+    """What stands right before an amount: enough for every pattern that looks back, and quick in a long text."""
+    if amount.start <= _LOOK_BACK:
+        return plain[: amount.start]
+    return "\0" + plain[amount.start - _LOOK_BACK : amount.start]
+
+
 def _candidates(plain: str, unit: str, question: str) -> list[Amount]:
+    if unit and unit != "%" and not is_money(unit) and (named := counted(plain, unit)):
+        return _definite(named, plain)
     every = amounts(plain)
+    units = {amount.unit for amount in every}
     kept: list[Amount] = []
     for amount in every:
-        before, after = plain[: amount.start], plain[amount.end :]
+        before, end = _before(plain, amount), amount.end
         bare = not amount.unit and amount.scale == 1
-        if amount.chinese and bare and (before.strip() or after.strip(" 。.")):
+        if amount.chinese and bare and (before.strip() or plain[end:].strip(" 。.")):
             continue
-        if bare and (_NOT_AMOUNT_AFTER.match(after) or _NOT_AMOUNT_BEFORE.search(before)):
+        if bare and (_NOT_AMOUNT_AFTER.match(plain, end) or _NOT_AMOUNT_BEFORE.search(before)):
             continue
-        if bare and _ORDINAL.search(before) and re.match(r"\s?[.、)）:：](?!\d)", after) and after[1:].strip():
+        if bare and _ORDINAL.search(before) and _ORDINAL_AFTER.match(plain, end) and plain[end + 1 :].strip():
             continue
-        if not _fits(amount, unit, every) or _APPROXIMATE.match(after):
+        if not _fits(amount, unit, units) or _APPROXIMATE.match(plain, end):
             continue
-        if _OPERATOR_AFTER.match(after) or _OPERATOR_BEFORE.search(before):
+        if _OPERATOR_AFTER.match(plain, end) or _OPERATOR_BEFORE.search(before):
             continue
-        if _RANGE.search(before) or re.match(r"\s?(?:~|—|–|至|到|-)\s?\d", after):
+        if _BOUND_BEFORE.search(before) or _RANGE.search(before) or _RANGE_AFTER.match(plain, end):
             continue
         penalty = _PENALTY.search(before)
         if penalty and question and penalty.group()[:2] not in question:
@@ -128,30 +143,45 @@ def _candidates(plain: str, unit: str, question: str) -> list[Amount]:
     return kept
 
 
-def _fits(amount: Amount, unit: str, every: Sequence[Amount]) -> bool:
+def _definite(found: Sequence[Amount], plain: str) -> list[Amount]:
+    return [
+        amount
+        for amount in found
+        if not _APPROXIMATE.match(plain, amount.end)
+        and not _RANGE.search(_before(plain, amount))
+        and not _RANGE_AFTER.match(plain, amount.end)
+    ]
+
+
+def _fits(amount: Amount, unit: str, units: set[str]) -> bool:
+    """Whether an amount can be in the asked unit, among others of a text in these units."""
     if unit == "%":
-        return amount.unit == "%" or (amount.unit == "" and not any(other.unit == "%" for other in every))
+        return amount.unit == "%" or (amount.unit == "" and "%" not in units)
     if is_money(unit):
         if amount.unit == "%":
             return False
-        return amount.unit == "元" or amount.scale != 1 or not any(other.unit == "元" for other in every)
+        return amount.unit == "元" or amount.scale != 1 or "元" not in units
     if amount.unit == "%":
-        return all(other.unit == "%" for other in every)
+        return units == {"%"}
     return True
 
 
 def _stated(content: str, unit: str) -> Amount | None:
-    every = [amount for amount in amounts(content) if not _NOT_AMOUNT_AFTER.match(content[amount.end :])]
-    every = [amount for amount in every if not _APPROXIMATE.match(content[amount.end :])] if len(every) > 1 else every
-    fitting = [amount for amount in every if _fits(amount, unit, every)]
-    if not fitting or _APPROXIMATE.match(content[fitting[0].end :]):
+    if unit and unit != "%" and not is_money(unit) and (named := counted(content, unit)):
+        named = _definite(named, content)
+        return named[0] if len({amount.value for amount in named}) == 1 else None
+    every = [amount for amount in amounts(content) if not _NOT_AMOUNT_AFTER.match(content, amount.end)]
+    every = [amount for amount in every if not _APPROXIMATE.match(content, amount.end)] if len(every) > 1 else every
+    units = {amount.unit for amount in every}
+    fitting = [amount for amount in every if _fits(amount, unit, units)]
+    if not fitting or _APPROXIMATE.match(content, fitting[0].end):
         return None
-    after_equals = [amount for amount in fitting if re.search(r"[=≈]\s*(?:人民币)?\s*$", content[: amount.start])]
+    after_equals = [amount for amount in fitting if _RESULT.search(_before(content, amount))]
     if after_equals:
         return after_equals[-1]
-    if len(fitting) > 1 and _RANGE.search(content[: fitting[1].start]):
+    if len(fitting) > 1 and _RANGE.search(_before(content, fitting[1])):
         return None
-    linked = [amount for amount in fitting if _LINKED.search(content[: amount.start])]
+    linked = [amount for amount in fitting if _LINKED.search(_before(content, amount))]
     return (linked or fitting)[0]
 
 
@@ -162,12 +192,23 @@ def _not_restated(candidates: Sequence[Amount], question: str) -> list[Amount]:
     return [amount for amount in candidates if (amount.value, amount.unit) not in known]
 
 
+def _may_hold_a_number(plain: str) -> bool:
+    """Whether a person might take an answer from the figures that are no candidates: a sum of money, a range, 余."""
+    return any(
+        amount.unit
+        or amount.scale != 1
+        or _APPROXIMATE.match(plain, amount.end)
+        or _RANGE_AFTER.match(plain, amount.end)
+        for amount in amounts(plain)
+    )
+
+
 def _last_concluding(plain: str) -> int:
     position = -1
     for sentence in re.finditer(r"[^。\n]+", plain):
-        if _CONCLUSION.search(sentence.group()):
-            mark = _CONCLUSION.search(sentence.group())
-            position = sentence.start() + (mark.start() if mark else 0)
+        mark = _CONCLUSION.search(sentence.group())
+        if mark:
+            position = sentence.start() + mark.start()
     return position
 
 

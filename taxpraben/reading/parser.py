@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from pydantic import JsonValue
 
-from taxpraben.reading.amounts import amounts
+from taxpraben.reading.amounts import amounts, plain_decimal
 from taxpraben.reading.asked import Asked, Found, ReadResult
 from taxpraben.reading.fields import find_fields
 from taxpraben.reading.surface import narrow, squeezed
@@ -24,13 +24,18 @@ class ParserUnavailableError(RuntimeError):
 
 
 def parser_prompt(asked: Asked, text: str) -> str:
-    """The prompt for the model parser: those of Table 3 for fields, one of the same kind for the other forms."""
+    """The prompt for the model parser: those of Table 3 for fields, one of the same kind for the other forms.
+
+    It holds the answer and what it is to be read as (letters and their texts, names, unit); never the question or gold.
+    """
     if asked.form == "fields":
         blank = "{" + ", ".join(f'"{field.name}": ' for field in asked.fields) + "}"
-        if any(field.kind == "number" for field in asked.fields):
+        words = [field.name for field in asked.fields if field.kind != "number"]
+        if len(words) < len(asked.fields):
+            figures = f"除{'、'.join(words)}外，其余字段都只返回数值" if words else "所有字段都只返回数值"
             return (
                 "请你从模型输出中提取填空答案，若某一字段没有找到答案，则该字段留空，不要凭空生成答案，并严格按照以下格式输出："
-                f"{blank}，除文字字段外，其余字段都只返回数值，不要有任何符号和单位。模型输出如下：{text}。"
+                f"{blank}，{figures}，不要有任何符号和单位。模型输出如下：{text}。"
                 "请只返回JSON对象，不要任何额外解释。"
             )
         count = _COUNTS.get(len(asked.fields), str(len(asked.fields)))
@@ -39,9 +44,10 @@ def parser_prompt(asked: Asked, text: str) -> str:
             f"则从中提取模型输出的这{count}部分内容，如果模型本身就没有总结出来，你就留空，不需要替它总结，严格按照以下格式输出，"
             f"留空的也需要保持格式：{blank}。模型输出如下：{text}。请只返回JSON对象，不要任何额外解释。"
         )
+    options = "".join(f"；{letter}：{text}" for letter, text in zip(asked.letters, asked.choices, strict=False) if text)
     what = {
-        "single": f"所选的一个选项字母（{asked.letters} 之一）",
-        "set": f"所选的全部选项字母（{asked.letters} 之中，按字母顺序连写）",
+        "single": f"所选的一个选项字母（{asked.letters} 之一{options}）",
+        "set": f"所选的全部选项字母（{asked.letters} 之中，按字母顺序连写{options}）",
         "number": f"最终给出的数值{f'（单位：{asked.unit}）' if asked.unit else ''}",
         "span": "给出的答案原文",
         "text": "给出的答案",
@@ -108,7 +114,7 @@ def _checked(value: str, asked: Asked, evidence: str) -> tuple[JsonValue] | str:
         found = amounts(narrow(value))
         if len(found) != 1 or not _stands_in(value, True, evidence):
             return f"the model parser's number does not stand in its evidence: {value[:40]!r}"
-        return (format(found[0].in_unit(asked.unit), "f"),)
+        return (plain_decimal(found[0].in_unit(asked.unit)),)
     return (
         (value,) if squeezed(value) in squeezed(evidence) else f"the model parser's text is not quoted: {value[:40]!r}"
     )
