@@ -12,23 +12,30 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from cli.tables import datasets_table
+from taxpraben.backends.pace import read_standing
 from taxpraben.backends.roster import load_roster
-from taxpraben.board import BoardTable, Column, make_board, percent
+from taxpraben.board import BLANK, SIGNIFICANT, BoardTable, Column, make_board, percent
 from taxpraben.records.answer import Answer
 from taxpraben.records.base import read_records
-from taxpraben.records.item import Item
-from taxpraben.records.reading import Reading
-from taxpraben.records.score import Protocol, Score
+from taxpraben.records.score import Protocol
 from taxpraben.records.standing import Standing
 from taxpraben.tasks.catalog import load_catalog
 from taxpraben.tasks.groups import OVERALL
-from taxpraben.workspace import Workspace, WorkspaceError, open_workspace
+from taxpraben.workspace import open_workspace
 
 SHARES = {"unread": "unread", "refused": "refused", "truncated": "cut", "failed": "failed"}
 
+WIDE = 150
 
-def standings(protocol: Annotated[Protocol, typer.Option(help="aligned or strict")] = "aligned") -> None:
-    """Print the standings: groups, intervals and shared ranks, with the shares of answers that fell out."""
+
+def standings(
+    protocol: Annotated[Protocol, typer.Option(help="aligned or strict")] = "aligned",
+    datasets: Annotated[
+        bool, typer.Option("--datasets", help="Each dataset: both protocols, deviation, interval, p, shares.")
+    ] = False,
+) -> None:
+    """Print the standings: groups, intervals and shared ranks, with what format cost and which answers fell out."""
     workspace = open_workspace()
     board = make_board(read_records(workspace.standings, Standing), list(load_catalog().values()))
     console = Console(highlight=False)
@@ -37,6 +44,12 @@ def standings(protocol: Annotated[Protocol, typer.Option(help="aligned or strict
         if table is None:
             continue
         console.print(_table(board.groups, table, f"{setting}, {protocol} ({workspace.profile})"))
+        if datasets:
+            # Wider than eighty columns; a row that the terminal wraps is whole, one that is cut is not.
+            Console(highlight=False, width=WIDE).print(datasets_table(board, setting))
+    console.print(
+        f"* differs from the best model (p < {SIGNIFICANT}, Holm); cost: aligned minus strict, what format cost"
+    )
     signatures = sorted({text for texts in board.signatures.values() for text in texts})
     console.print("scored by", *signatures, sep="\n  ", markup=False, soft_wrap=True)
 
@@ -47,15 +60,17 @@ def _table(groups: Sequence[Column], table: BoardTable, title: str) -> Table:
     shown.add_column("model", no_wrap=True)
     for column in groups:
         shown.add_column(column.name, justify="right", no_wrap=True)
-    shown.add_column("rank", justify="right", no_wrap=True)
+    for head in ("rank", "cost"):
+        shown.add_column(head, justify="right", no_wrap=True)
     shares = [name for name in SHARES if name == "unread" or any(getattr(row.shares, name) for row in table.rows)]
     for name in shares:
         shown.add_column(SHARES[name], justify="right", no_wrap=True)
     for row in table.rows:
         cells = [row.cell(column) for column in groups]
-        overall = cells[0].rank_text if groups and groups[0].name == OVERALL else ""
+        first = cells[0] if groups and groups[0].name == OVERALL else BLANK
         fallen = [percent(getattr(row.shares, name)) for name in shares]
-        shown.add_row(escape(row.model), *(cell.text for cell in cells), overall, *fallen)
+        rank = first.rank_text + ("*" if first.behind else "")
+        shown.add_row(escape(row.model), *(cell.text for cell in cells), rank, first.cost_text, *fallen)
     return shown
 
 
@@ -63,7 +78,8 @@ def next_steps() -> None:
     """Say where to look next."""
     workspace = open_workspace()
     model = load_roster().chosen[-1]
-    item = next((row.item_id for row in read_records(workspace.answers(model), Answer) if row.status == "ok"), "ITEM")
+    answers = read_records(workspace.answers(model), Answer)
+    item = next((f"{row.task} {row.item_id}" for row in answers if row.status == "ok"), "DATASET ID")
     typer.echo(
         f"""Where to look next:
   {workspace.site / "index.html"}   the board, with intervals, shares and every dataset
@@ -75,55 +91,8 @@ def next_steps() -> None:
     )
 
 
-def explain(
-    model: Annotated[str, typer.Argument(help="A model of the roster.")],
-    item: Annotated[str, typer.Argument(help="An item's id, for example TaxCalc-0123456789ab.")],
-    run: Annotated[int, typer.Option(help="Which of the repeated runs, from 0.")] = 0,
-) -> None:
-    """Print how an item's figure came about: question, prompt, raw answer, reading with evidence, scores."""
-    workspace = open_workspace()
-    found = _item(workspace, item)
-    console = Console(highlight=False)
-
-    def show(label: str, text: object) -> None:
-        console.print(f"[bold]{label}[/bold]")
-        console.print(str(text), markup=False)
-
-    show("item", f"{found.item_id} ({found.origin}, release {found.release})")
-    show("query", found.query)
-    show("text", found.text)
-    show("gold", found.answer)
-    readings = {row.key: row for row in read_records(workspace.readings(model), Reading) if row.item_id == item}
-    scores = [row for row in read_records(workspace.scores(model), Score) if row.item_id == item and row.run == run]
-    answers = [row for row in read_records(workspace.answers(model), Answer) if row.item_id == item and row.run == run]
-    if not answers:
-        raise WorkspaceError(f"{model} has no answer to {item} in run {run}; see `taxpraben status`")
-    for answer in answers:
-        reading = readings[answer.key]
-        show(f"\n{answer.setting}: prompt", json.dumps(json.loads(answer.prompt), ensure_ascii=False, indent=1))
-        show(f"{answer.setting}: raw answer ({answer.status})", answer.text)
-        show(
-            f"{answer.setting}: reading ({reading.status} by {reading.method or 'nobody'})",
-            f"value {json.dumps(reading.value, ensure_ascii=False)}\n"
-            f"strict {json.dumps(reading.strict_value, ensure_ascii=False)}\n"
-            f"evidence {reading.evidence!r} {reading.reason} {' '.join(reading.flags)}",
-        )
-        for score in scores:
-            if score.setting == answer.setting:
-                value = f"{score.gold} / {score.predicted or '-'}" if score.value is None else f"{score.value:.4f}"
-                show(f"{answer.setting}: {score.protocol} {score.metric} {score.field}", f"{value}  {score.signature}")
-
-
-def _item(workspace: Workspace, item_id: str) -> Item:
-    for path in sorted(workspace.release.glob("*.parquet")):
-        for row in read_records(path, Item):
-            if row.item_id == item_id:
-                return row
-    raise WorkspaceError(f"no item {item_id!r} in {workspace.release}; ids stand in its .jsonl files")
-
-
 def status() -> None:
-    """Print how far the workspace is: what waits for people, and each model's answers by status."""
+    """Print how far the workspace is: what waits for people, each model's answers, and who is being asked."""
     workspace = open_workspace()
     console = Console(highlight=False)
     console.print(f"profile {workspace.profile}, sources {workspace.sources}, asking {workspace.asking}")
@@ -132,6 +101,10 @@ def status() -> None:
         state = json.loads(review.read_text(encoding="utf-8"))
         console.print(f"review: {state['waiting']} drafts wait for people")
     for name in load_roster().chosen:
+        running = read_standing(workspace.journals / f"infer-{name}.status.json")
+        if running is not None and running.state != "done":
+            console.print(f"{name}: {running.state} ({running.at}): {running.line}", markup=False, soft_wrap=True)
+            continue
         path = workspace.answers(name)
         if not path.exists():
             console.print(f"{name}: not asked yet")
@@ -139,7 +112,8 @@ def status() -> None:
         counts: dict[str, int] = {}
         for row in read_records(path, Answer):
             counts[row.status] = counts.get(row.status, 0) + 1
-        console.print(f"{name}: " + ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items())))
+        cost = f"; {running.cost:.4f} {running.currency}" if running is not None and running.currency else ""
+        console.print(f"{name}: " + ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items())) + cost)
 
 
 def paper() -> None:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from cli import inspect, masking, models, review
+from cli import explain, ingest, inspect, masking, models, ranks, reading, review, scoring
 from flows.pipeline import STEPS
 
 LIFECYCLE = "Lifecycle, in order"
@@ -42,7 +42,6 @@ STAGES = {
     "check": ("The release, and all before it, keeps its rules (Great Expectations).", ["check_build"]),
     "infer": ("Every model of the roster is asked.", ["infer"]),
     "read": ("Answers become readings.", ["read"]),
-    "score": ("Readings are scored, as given and as read.", ["score"]),
     "rank": ("Scores become standings.", ["rank"]),
     "publish": ("Standings become a static board and exports.", ["publish"]),
 }
@@ -85,8 +84,15 @@ def _stage_command(name: str, targets: list[str]) -> Callable[[], None]:
     return command
 
 
+WITH_FILES = {"read": reading.with_files}
+"""Steps that also take a file instead of the workspace."""
+
 for _name, (_help, _targets) in STAGES.items():
-    app.command(_name, help=_help, rich_help_panel=LIFECYCLE)(_stage_command(_name, _targets))
+    _command = _stage_command(_name, _targets)
+    if _name in WITH_FILES:
+        app.command(_name, rich_help_panel=LIFECYCLE)(WITH_FILES[_name](_command))
+    else:
+        app.command(_name, help=_help, rich_help_panel=LIFECYCLE)(_command)
 
 
 @app.command("evaluate")
@@ -107,11 +113,12 @@ def portal(
     secure_cookies: Annotated[
         bool, typer.Option("--secure-cookies", help="Cookies over HTTPS only: for a portal behind a TLS proxy.")
     ] = False,
+    workers: Annotated[int, typer.Option(min=1, help="Processes; more than one helps with PostgreSQL only.")] = 1,
 ) -> None:
     """Serve the portal: review queue, board, data quality."""
     from portal.serve import serve
 
-    serve(Path(), host, port, secure_cookies)
+    serve(Path(), host, port, secure_cookies, workers)
 
 
 @app.command("deploy")
@@ -131,12 +138,18 @@ def deploy() -> None:
 
 
 app.add_typer(review.app, name="review", rich_help_panel=LIFECYCLE)
+app.add_typer(ingest.app, name="sources")
 app.add_typer(models.app, name="models")
 app.add_typer(masking.app, name="masking")
+app.command("audit")(reading.audit)
 app.command("standings")(inspect.standings)
-app.command("explain")(inspect.explain)
+app.command("explain")(explain.explain)
 app.command("status")(inspect.status)
 app.command("paper")(inspect.paper)
+app.command("score", rich_help_panel=LIFECYCLE)(scoring.score)
+app.command("rescore")(scoring.rescore)
+app.command("compare")(scoring.compare)
+app.command("compare-ranks")(ranks.compare)
 
 
 def _quiet_prefect() -> None:

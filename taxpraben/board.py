@@ -15,6 +15,8 @@ from taxpraben.tasks.spec import TaskSpec
 _Place: TypeAlias = tuple[str, str, str, str]
 """Setting, protocol, column key, model."""
 
+SIGNIFICANT = 0.05
+"""A model is behind the best one where its corrected p-value is below this."""
 SETTING_TITLES: dict[Setting, tuple[str, str]] = {
     "zero-shot": ("零样本", "Zero-shot"),
     "one-shot": ("单样本", "One-shot"),
@@ -71,6 +73,7 @@ class Cell:
     Attributes:
         text: the mean with three decimals, or empty.
         interval: ``low–high`` with three decimals, or empty.
+        p_best: p-value of the difference from the column's best model, see ``Standing``.
         shared: whether another model of the same table holds the same rank.
         missing: datasets that a group lacks; empty for a dataset that was never scored.
         items: the items that the mean stands on.
@@ -83,6 +86,7 @@ class Cell:
     low: float | None = None
     high: float | None = None
     rank: int | None = None
+    p_best: float | None = None
     shared: bool = False
     items: int = 0
     most_items: int = 0
@@ -100,6 +104,18 @@ class Cell:
         if self.rank is None:
             return ""
         return f"={self.rank}" if self.shared else str(self.rank)
+
+    @property
+    def behind(self) -> bool:
+        """Whether the model differs from the column's best one beyond chance."""
+        return self.p_best is not None and self.p_best < SIGNIFICANT
+
+    @property
+    def p_text(self) -> str:
+        """The p-value with three decimals, ``<0.001`` below these; empty for the best and where there is none."""
+        if self.p_best is None:
+            return ""
+        return "<0.001" if self.p_best < 0.001 else f"{self.p_best:.3f}"
 
     @property
     def items_text(self) -> str:
@@ -303,6 +319,7 @@ def _cell(row: Standing, shared: bool, cost: float | None, most_items: int) -> C
         low=row.low,
         high=row.high,
         rank=row.rank,
+        p_best=row.p_best,
         shared=shared,
         items=row.items,
         most_items=most_items,

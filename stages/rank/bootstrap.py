@@ -36,6 +36,33 @@ def leads(better: Floats, worse: Floats, level: float) -> bool:
     return found is not None and found[0] > 0
 
 
+def difference_p(first: Floats, second: Floats) -> float | None:
+    """Two-sided p-value of the paired difference: twice the smaller share of draws on either side of 0.
+
+    One draw is added to both counts (Davison and Hinkley 1997, section 4.2), so 1,000 draws give no less than 0.002.
+    None without draws. The draws must be over the same items.
+    """
+    difference = (first - second)[np.isfinite(first - second)]
+    if not len(difference):
+        return None
+    below, above = (difference <= 0).sum(), (difference >= 0).sum()
+    return float(min(1.0, 2 * (1 + min(below, above)) / (len(difference) + 1)))
+
+
+def holm(p_values: Mapping[str, float | None]) -> dict[str, float | None]:
+    """P-values corrected for their number (Holm 1979); None stays None and does not count.
+
+    The values of statsmodels' ``multipletests(method="holm")``, which takes 50 ms a call: a board has a thousand.
+    """
+    known = sorted((value, name) for name, value in p_values.items() if value is not None)
+    corrected: dict[str, float | None] = dict(p_values)
+    highest = 0.0
+    for place, (value, name) in enumerate(known):
+        highest = max(highest, min(1.0, value * (len(known) - place)))
+        corrected[name] = highest
+    return corrected
+
+
 def shared_ranks(means: Mapping[str, float], apart: Callable[[str, str], bool]) -> dict[str, int]:
     """Ranks from 1, best first. A model shares the rank of the best model that it cannot be told apart from.
 

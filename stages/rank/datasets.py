@@ -113,6 +113,11 @@ class Grid:
         found[self.cell] = True
         return np.asarray(found.reshape(self.shape).any(axis=1))
 
+    def among(self, items: Mask) -> Grid:
+        """The rows of some items only; the places of all stay."""
+        kept = items[self.cell % self.shape[2]]
+        return Grid(self.rows.where(kept), self.cell[kept], self.shape)
+
     def alone(self, model: int, items: Mask) -> Grid:
         """The rows of one model on some items; the grid has that model only, and all places of items."""
         _, runs, width = self.shape

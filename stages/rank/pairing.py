@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from stages.rank.bootstrap import Floats, leads
+from stages.rank.bootstrap import Floats, difference_p, leads
 from stages.rank.columns import Mask
 from stages.rank.datasets import Grid, MetricOf, Part, Result, require_whole, results, weights_for
 from stages.rank.params import RankParams
@@ -112,8 +112,19 @@ def told_apart(pairs: Sequence[tuple[Floats, Floats] | None], level: float) -> b
         pairs: draws of the two models, dataset by dataset.
         level: coverage of the interval.
     """
+    means = _means(pairs)
+    return means is not None and (not len(means[0]) or leads(*means, level))
+
+
+def pair_p(pairs: Sequence[tuple[Floats, Floats] | None]) -> float | None:
+    """The p-value of the difference of two models in the mean of these datasets; None where one has no common items."""
+    means = _means(pairs)
+    return None if means is None else difference_p(*means)
+
+
+def _means(pairs: Sequence[tuple[Floats, Floats] | None]) -> tuple[Floats, Floats] | None:
     known = [pair for pair in pairs if pair is not None]
     if not known or len(known) < len(pairs):
-        return False
+        return None
     first, second = (np.mean([pair[side] for pair in known], axis=0) for side in (0, 1))
-    return not len(first) or leads(first, second, level)
+    return first, second

@@ -47,7 +47,7 @@ def _groups(title: str, rows: Sequence[Standing]) -> str:
         lines.append([model, str(row.items), *(_cell(by_key.get((model, name))) for name in names), span, *shares])
     notes = [f"  {model}: no {', '.join(overall[model].missing)}" for model in models if overall[model].missing]
     return "\n".join(
-        [f"Groups, {title}", *_table(lines), *(["Blank where a dataset is missing:", *notes] if notes else [])]
+        [f"Groups, {title}", *table(lines), *(["Blank where a dataset is missing:", *notes] if notes else [])]
     )
 
 
@@ -63,7 +63,7 @@ def _datasets(title: str, rows: Sequence[Standing], tasks: Sequence[str]) -> str
             uneven |= any(row.items < items for row in own)
             lines.append([name, str(items), *(_cell(by_key.get((name, model)), items) for model in models)])
     note = ["(2/20): 2 of 20 items; ranks compare two models over the items that both answered."] if uneven else []
-    return "\n".join([f"Datasets, {title}", *_table(lines), *note])
+    return "\n".join([f"Datasets, {title}", *table(lines), *note])
 
 
 def _costs(standings: Sequence[Standing], setting: Setting, tasks: Sequence[str]) -> Iterator[str]:
@@ -76,7 +76,7 @@ def _costs(standings: Sequence[Standing], setting: Setting, tasks: Sequence[str]
         cells = [f"{costs[name, model]:+.3f}" if (name, model) in costs else "-" for model in models]
         if any(cell != "-" for cell in cells):
             lines.append([name, *cells])
-    yield "\n".join([f"What format cost, {setting} (aligned minus strict)", *_table(lines)])
+    yield "\n".join([f"What format cost, {setting} (aligned minus strict)", *table(lines)])
 
 
 def _cell(row: Standing | None, most_items: int = 0) -> str:
@@ -85,7 +85,8 @@ def _cell(row: Standing | None, most_items: int = 0) -> str:
     return f"{row.mean:.3f} #{row.rank}" + (f" ({row.items}/{most_items})" if row.items < most_items else "")
 
 
-def _table(lines: Sequence[Sequence[str]]) -> list[str]:
+def table(lines: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of cells as aligned text; Chinese characters take two places."""
     widths = [max(_width(line[place]) for line in lines) for place in range(len(lines[0]))]
     return [
         "  ".join(text + " " * (width - _width(text)) for text, width in zip(line, widths, strict=True)).rstrip()

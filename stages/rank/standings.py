@@ -8,10 +8,10 @@ from typing import Literal
 
 import numpy as np
 
-from stages.rank.bootstrap import interval, shared_ranks
+from stages.rank.bootstrap import holm, interval, shared_ranks
 from stages.rank.columns import ScoreColumns
 from stages.rank.datasets import Grid, MetricOf, Result, Shares, parts_of, place
-from stages.rank.pairing import WHOLE, Dataset, told_apart
+from stages.rank.pairing import WHOLE, Dataset, pair_p, told_apart
 from stages.rank.params import RankParams
 from taxpraben.records.answer import SETTINGS, Setting
 from taxpraben.records.score import PROTOCOLS, Protocol
@@ -59,7 +59,7 @@ def rank(
         names = of_task.coded["item_id"].names
         items = sorted(names[code] for code in np.unique(of_task.coded["item_id"].codes))
         parts = parts_of(task, substitute)
-        for setting, protocol, grid in _grids(of_task, models, items):
+        for setting, protocol, grid in grids(of_task, models, items):
             cell = (setting, protocol)
             dataset = Dataset(grid, task, parts, models, metric_of, params)
             datasets[cell, task.name] = dataset
@@ -76,7 +76,8 @@ def rank(
     return rows
 
 
-def _grids(rows: ScoreColumns, models: Sequence[str], items: Sequence[str]) -> Iterator[tuple[Setting, Protocol, Grid]]:
+def grids(rows: ScoreColumns, models: Sequence[str], items: Sequence[str]) -> Iterator[tuple[Setting, Protocol, Grid]]:
+    """The rows of each setting and protocol that occur, placed by model, run and item."""
     for setting in SETTINGS:
         for protocol in PROTOCOLS:
             mask = rows.coded["setting"].equal(setting) & rows.coded["protocol"].equal(protocol)
@@ -151,6 +152,7 @@ def _cells(
 
     means = {model: result.mean for model, result in found.items()}
     ranks = shared_ranks(means, apart)
+    from_best = _p_of_best(means, compared, part)
     rows: list[Standing] = []
     for model, result in found.items():
         bounds = interval(result.draws, params.level)
@@ -167,6 +169,7 @@ def _cells(
                 low=_rounded(bounds[0]) if bounds else None,
                 high=_rounded(bounds[1]) if bounds else None,
                 rank=ranks[model],
+                p_best=from_best.get(model),
                 items=result.items,
                 runs=len(result.runs),
                 signature=result.signature,
@@ -174,6 +177,15 @@ def _cells(
             )
         )
     return rows
+
+
+def _p_of_best(means: Mapping[str, float], compared: Sequence[Dataset], part: int) -> dict[str, float | None]:
+    """For each model but the best: the corrected p-value of its difference from the best."""
+    if len(means) < 2:
+        return {}
+    best, *others = sorted(means, key=lambda model: (-means[model], model))
+    found = {model: pair_p([dataset.pair(best, model, part) for dataset in compared]) for model in others}
+    return {model: None if value is None else _rounded(value) for model, value in holm(found).items()}
 
 
 def _rounded(value: float) -> float:

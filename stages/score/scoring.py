@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from stages.score.comparisons import Comparison, compare
-from stages.score.keep import ScoreKeep, score_key
-from taxpraben.metrics import Metric, Pair, PairScore
+from stages.score.keep import ScoreKeep
+from stages.score.values import values_of
+from taxpraben.metrics import Metric, PairScore
 from taxpraben.records.item import Item
 from taxpraben.records.reading import Reading
 from taxpraben.records.score import Score
 from taxpraben.tasks.spec import TaskSpec
 
 Say = Callable[[str], None]
-CHUNK = 256
-PLACES = 6
-"""Values are rounded to so many places: float noise of the batch that a text was in must not change a file."""
 
 
 class ScoreStageError(ValueError):
@@ -26,13 +24,21 @@ class ScoreStageError(ValueError):
 
 @dataclass(frozen=True)
 class Tally:
-    """What scoring one metric took: comparisons, distinct pairs of texts, kept ones, computed ones."""
+    """What scoring one metric took: comparisons, distinct pairs, kept ones, computed ones, and flags by row."""
 
     metric: str
     rows: int
     distinct: int
     kept: int
     computed: int
+    flags: Mapping[str, int] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """One line for the person who watches: nothing that was empty, cut or unread goes unsaid."""
+        flags = "".join(f", {count} {flag}" for flag, count in sorted(self.flags.items()))
+        return (
+            f"{self.metric}: {self.rows} rows, {self.distinct} distinct{flags}; {self.kept} kept, {self.computed} new"
+        )
 
 
 def score_all(
@@ -72,44 +78,12 @@ def score_all(
     tallies: list[Tally] = []
     for name in sorted(by_metric):
         comparisons = by_metric[name]
-        scores, tally = _score_metric(metrics[name], comparisons, keep, say)
-        tallies.append(tally)
-        signature = metrics[name].signature()
+        found = values_of(metrics[name], [comparison.pair for comparison in comparisons], keep, say)
+        scores, signature = found.scores, found.signature
+        flags = Counter(flag for comparison in comparisons for flag in scores[comparison.pair].flags)
+        tallies.append(Tally(name, len(comparisons), len(scores), found.kept, found.computed, flags))
         rows.extend(_row(comparison, scores[comparison.pair], signature) for comparison in comparisons)
     return rows, tallies
-
-
-def _score_metric(
-    metric: Metric, comparisons: Sequence[Comparison], keep: ScoreKeep | None, say: Say
-) -> tuple[dict[Pair, PairScore], Tally]:
-    pairs = list(dict.fromkeys(comparison.pair for comparison in comparisons))
-    if metric.KIND != "texts" or keep is None or not metric.independent:
-        found = dict(zip(pairs, _rounded(metric.score_pairs(pairs)), strict=True))
-        return found, Tally(metric.name, len(comparisons), len(pairs), 0, len(pairs))
-    signature = metric.signature()
-    silent = [pair for pair in pairs if pair.candidate is None]  # nothing to compute, nothing to keep
-    found = dict(zip(silent, metric.score_pairs(silent), strict=True))
-    keys = {pair: score_key(signature, pair) for pair in pairs if pair not in found}
-    stored = keep.find(keys.values())
-    found.update({pair: stored[key] for pair, key in keys.items() if key in stored})
-    # Sorted by reference, so that one is embedded once and its answers stand together.
-    open_pairs = sorted(
-        (pair for pair in pairs if pair not in found), key=lambda pair: (pair.reference, pair.candidate or "")
-    )
-    for start in range(0, len(open_pairs), CHUNK):
-        chunk = open_pairs[start : start + CHUNK]
-        scores = _rounded(metric.score_pairs(chunk))
-        keep.add({keys[pair]: score for pair, score in zip(chunk, scores, strict=True)})
-        found.update(zip(chunk, scores, strict=True))
-        say(f"{metric.name}: {min(start + CHUNK, len(open_pairs))} of {len(open_pairs)} pairs")
-    return found, Tally(metric.name, len(comparisons), len(pairs), len(keys) - len(open_pairs), len(open_pairs))
-
-
-def _rounded(scores: Sequence[PairScore]) -> list[PairScore]:
-    return [
-        score if score.value is None else PairScore(value=round(score.value, PLACES), flags=score.flags)
-        for score in scores
-    ]
 
 
 def _row(comparison: Comparison, score: PairScore, signature: str) -> Score:

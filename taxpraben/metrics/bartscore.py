@@ -52,6 +52,7 @@ class BartScore(LogLikelihood):
             target = pad_sequence([targets[place][0] for place in places], batch_first=True, padding_value=pad)
             lengths = torch.tensor([len(sources[place][0]) for place in places])
             mask = (torch.arange(source.shape[1]) < lengths[:, None]).long()
+            source, target, mask = (tensor.to(network.device) for tensor in (source, target, mask))
             with torch.no_grad():
                 # Labels make the model shift them into decoder inputs itself, as in the authors' program.
                 logits = network(input_ids=source, attention_mask=mask, labels=target).logits

@@ -11,6 +11,7 @@ import pkgutil
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -90,6 +91,14 @@ class Metric(BaseModel):
     def signature(self) -> str:
         """What made a value of this metric: the name and everything that shapes it, joined by ``|``, without blanks."""
         return self.name
+
+    def prepare(self, folder: Path | None = None) -> None:
+        """Called once before the first pair and the first signature.
+
+        Args:
+            folder: where the metric may keep what other processes can use again; None keeps nothing on disk.
+        """
+        del folder
 
     @abstractmethod
     def score_pairs(self, pairs: Sequence[Pair], progress: Progress | None = None) -> list[PairScore]:

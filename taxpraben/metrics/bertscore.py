@@ -1,28 +1,35 @@
 """BERTScore (Zhang et al. 2019; appendix F.3): greedy matching of token embeddings, the F value.
 
 Embedding and matching are the bert-score package's own, so that values agree with it; what is added here: references
-are embedded once and kept, equal pairs are computed once, batches go by length, empty texts are 0 and counted, and a
-text that is longer than the encoder takes is embedded in overlapping windows instead of being cut in silence.
+are embedded once and kept (in memory, and on disk for other processes), equal pairs are computed once, batches go by
+length, empty texts are 0 and counted, and a text that is longer than the encoder takes is embedded in overlapping
+windows instead of being cut in silence.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, PrivateAttr
 
 from taxpraben.metrics.base import Kind, Metric, MetricError, Pair, PairScore, Progress
 from taxpraben.metrics.batches import batches_by_length, run_shrinking
+from taxpraben.metrics.shelf import VectorShelf
 from taxpraben.metrics.weights import (
+    device_of,
     load_network,
     load_tokenizer,
     longest_input,
+    settle_revision,
     use_threads,
     versions,
     weights_label,
 )
+from taxpraben.metrics.windows import windows_of
 
 _LAYERS = ("layer", "encoder.layer", "layers", "encoder.block", "transformer.layer", "encoder.layers", "block")
 
@@ -40,7 +47,9 @@ class BertScore(Metric):
         batch_size: most texts of a batch.
         batch_tokens: most tokens of a batch, padding included.
         threads: torch threads; 0 leaves them as they are.
-        keep_megabytes: how much of embedded references is kept for later calls.
+        device: torch device, for example ``cuda:0``; empty takes a GPU where there is one, else the CPU.
+        keep_megabytes: most of embedded references kept in memory for later calls.
+        disk_megabytes: most of them kept on disk for other processes; 0 keeps none there.
     """
 
     KIND: ClassVar[Kind] = "texts"
@@ -56,9 +65,12 @@ class BertScore(Metric):
     batch_size: int = Field(default=64, ge=1)
     batch_tokens: int = Field(default=8192, ge=1)
     threads: int = Field(default=0, ge=0)
+    device: str = ""
     keep_megabytes: int = Field(default=512, ge=0)
+    disk_megabytes: int = Field(default=2048, ge=0)
 
     _kept: OrderedDict[str, Any] = PrivateAttr(default_factory=OrderedDict)
+    _shelf: VectorShelf | None = PrivateAttr(default=None)
     _network: Any = PrivateAttr(default=None)
 
     @property
@@ -74,6 +86,12 @@ class BertScore(Metric):
             f"{self.name}|{weights_label(self.model, self.revision)}|layer:{self._layer()}|idf:{idf}"
             f"{limit}|long:{self.long_texts}|{versions('bert-score', 'transformers', 'torch')}"
         )
+
+    def prepare(self, folder: Path | None = None) -> None:
+        """Settle the revision of a hub id; keep embedded references in ``references.sqlite`` of this folder."""
+        settle_revision(self.model, self.revision)
+        if folder is not None and self.disk_megabytes:
+            self._shelf = VectorShelf(folder / "references.sqlite", self.disk_megabytes)
 
     def _layer(self) -> int:
         if self.layer:
@@ -112,15 +130,11 @@ class BertScore(Metric):
         scores: dict[tuple[str, str | None], PairScore] = {}
         done = 0
         for chunk in _chunks(pairs, self.batch_size * 8):
-            references = sorted({reference for reference, _ in chunk})
-            embedded = self._embed(
-                [text for text in references if text not in self._kept], tokenizer, network, weigh, limit
-            )
-            known = {text: self._kept.get(text) or embedded[text] for text in references}
-            self._keep(embedded)
+            known = self._references({reference for reference, _ in chunk}, tokenizer, network, limit)
             candidates = sorted({candidate for _, candidate in chunk} - known.keys())
-            known.update(self._embed(candidates, tokenizer, network, weigh, limit))
-            for pair, value in zip(chunk, _match(chunk, known, self.batch_size), strict=True):
+            known.update(self._embed(candidates, tokenizer, network, limit))
+            values = _match(chunk, known, weigh, self.batch_size, network.device)
+            for pair, value in zip(chunk, values, strict=True):
                 flags = sorted(known[pair[0]].flags | known[pair[1]].flags)
                 scores[pair] = PairScore(value=value, flags=tuple(flags))
             done += len(chunk)
@@ -128,54 +142,65 @@ class BertScore(Metric):
                 progress(done, len(pairs))
         return scores
 
+    def _references(self, texts: set[str], tokenizer: Any, network: Any, limit: int) -> dict[str, _Embedded]:
+        """Embedded references: from memory, from disk, and only then from the network."""
+        import torch
+
+        known = {text: self._kept[text] for text in texts if text in self._kept}
+        made_by = ""
+        if self._shelf is not None and len(known) < len(texts):
+            made_by = self.signature().replace("|idf:yes", "|idf:no") + f"|limit:{limit}"
+            for text, (vectors, ids, flags) in self._shelf.find(made_by, sorted(texts - known.keys())).items():
+                known[text] = _Embedded(torch.from_numpy(vectors.copy()), ids, flags)
+        fresh = self._embed(sorted(texts - known.keys()), tokenizer, network, limit)
+        if self._shelf is not None:
+            self._shelf.add(made_by, {text: (one.vectors.numpy(), one.ids, one.flags) for text, one in fresh.items()})
+        known.update(fresh)
+        self._keep(known)
+        return known
+
     def _loaded(self) -> tuple[Any, Any]:
         if self._network is None:
-            network = load_network(self.model, self.revision, "AutoModel")
-            self._network = _cut_layers(network, self._layer(), self.model)
+            network = _cut_layers(load_network(self.model, self.revision, "AutoModel"), self._layer(), self.model)
+            self._network = network.to(device_of(self.device))
         return load_tokenizer(self.model, self.revision), self._network
 
-    def _embed(
-        self, texts: Sequence[str], tokenizer: Any, network: Any, weigh: Any, limit: int
-    ) -> dict[str, _Embedded]:
-        pieces = {text: _pieces(tokenizer, text, limit, self.long_texts) for text in texts}
-        flat = [(text, piece) for text in texts for piece in pieces[text].windows]
+    def _embed(self, texts: Sequence[str], tokenizer: Any, network: Any, limit: int) -> dict[str, _Embedded]:
+        pieces = {text: windows_of(tokenizer, text, limit, self.long_texts) for text in texts}
+        flat = [window for text in texts for window in pieces[text].ids]
         vectors: list[Any] = [None] * len(flat)
-        lengths = [len(piece) for _, piece in flat]
-        for batch in batches_by_length(lengths, self.batch_size, self.batch_tokens):
+        for batch in batches_by_length([len(window) for window in flat], self.batch_size, self.batch_tokens):
             outputs = run_shrinking(
-                [flat[place][1] for place in batch], lambda windows: _encode(windows, tokenizer, network)
+                [flat[place] for place in batch], lambda windows: _encode(windows, tokenizer, network)
             )
             for place, output in zip(batch, outputs, strict=True):
                 vectors[place] = output
         embedded: dict[str, _Embedded] = {}
         place = 0
         for text in texts:
-            count = len(pieces[text].windows)
-            embedded[text] = _joined(pieces[text], vectors[place : place + count], weigh)
+            count = len(pieces[text].ids)
+            kept = [
+                vector[start:end]
+                for vector, (start, end) in zip(vectors[place : place + count], pieces[text].spans, strict=True)
+            ]
+            embedded[text] = _Embedded(_joined(kept), pieces[text].counting, pieces[text].flags)
             place += count
         return embedded
 
-    def _keep(self, embedded: dict[str, _Embedded]) -> None:
-        if self.idf:
-            return  # weights belong to the call's references
-        self._kept.update(embedded)
+    def _keep(self, known: dict[str, _Embedded]) -> None:
+        self._kept.update(known)
         size = sum(one.vectors.nbytes for one in self._kept.values())
         while self._kept and size > self.keep_megabytes * 2**20:
             size -= self._kept.popitem(last=False)[1].vectors.nbytes
 
 
-class _Pieces:
-    """A text's windows of token ids, which tokens of each window count, and what to flag."""
-
-    def __init__(self, windows: list[list[int]], spans: list[tuple[int, int]], flags: frozenset[str]) -> None:
-        self.windows, self.spans, self.flags = windows, spans, flags
-
-
+@dataclass(frozen=True)
 class _Embedded:
-    """A text's token vectors (tokens x width), their weights, and its flags."""
+    """A text's token vectors (tokens x width), its token ids, and its flags."""
 
-    def __init__(self, vectors: Any, weights: Any, flags: frozenset[str]) -> None:
-        self.vectors, self.weights, self.flags = vectors, weights, flags
+    vectors: Any
+    ids: list[int]
+    flags: frozenset[str]
 
 
 def _filled(pair: Pair) -> bool:
@@ -205,6 +230,13 @@ def _cut_layers(network: Any, layer: int, model: str) -> Any:
 
     if hasattr(network, "decoder") and hasattr(network, "encoder"):
         network = network.encoder
+    if hasattr(network, "n_layers"):  # XLM counts its layers itself
+        network.n_layers = _within(layer, network.n_layers, model)
+        return network
+    if hasattr(getattr(network, "encoder", None), "albert_layer_groups"):  # ALBERT runs the same ones many times
+        config = network.encoder.config
+        config.num_hidden_layers = _within(layer, config.num_hidden_layers, model)
+        return network
     for path in _LAYERS:
         owner = network
         *parents, last = path.split(".")
@@ -212,47 +244,15 @@ def _cut_layers(network: Any, layer: int, model: str) -> Any:
             owner = getattr(owner, name, None)
         layers = getattr(owner, last, None)
         if isinstance(layers, torch.nn.ModuleList):
-            if layer > len(layers):
-                raise MetricError(f"Metric 'bertscore': {model!r} has {len(layers)} layers, not {layer}")
-            setattr(owner, last, layers[:layer])
+            setattr(owner, last, layers[: _within(layer, len(layers), model)])
             return network
     raise MetricError(f"Metric 'bertscore': no stack of layers found in {model!r}")
 
 
-def _pieces(tokenizer: Any, text: str, limit: int, long_texts: str) -> _Pieces:
-    text = text.strip()
-    whole = tokenizer.encode(text, add_special_tokens=True, truncation=False, verbose=False)
-    if not limit or len(whole) <= limit:
-        return _Pieces([whole], [(0, len(whole))], frozenset())
-    if long_texts == "cut":
-        cut = tokenizer.encode(text, add_special_tokens=True, truncation=True, max_length=limit)
-        return _Pieces([cut], [(0, len(cut))], frozenset({"truncated"}))
-    content = tokenizer.encode(text, add_special_tokens=False, verbose=False)
-    before, after = _frame(whole, content)
-    room = limit - len(before) - len(after)
-    step = max(room // 2, 1)
-    windows: list[list[int]] = []
-    spans: list[tuple[int, int]] = []
-    start = taken = 0
-    while taken < len(content):
-        stretch = content[start : start + room]
-        first, last = start == 0, start + room >= len(content)
-        windows.append([*before, *stretch, *after])
-        # Of the overlap, the half that has more context around it counts; special tokens only at the text's ends.
-        end = len(stretch) if last else len(stretch) - step // 2
-        opened = 0 if first else len(before) + taken - start
-        spans.append((opened, len(before) + end + (len(after) if last else 0)))
-        taken = start + end
-        start += step
-    return _Pieces(windows, spans, frozenset({"windowed"}))
-
-
-def _frame(whole: list[int], content: list[int]) -> tuple[list[int], list[int]]:
-    extra = len(whole) - len(content)
-    for front in range(extra + 1):
-        if whole[front : front + len(content)] == content:
-            return whole[:front], whole[front + len(content) :]
-    return [], []
+def _within(layer: int, layers: int, model: str) -> int:
+    if layer > layers:
+        raise MetricError(f"Metric 'bertscore': {model!r} has {layers} layers, not {layer}")
+    return layer
 
 
 def _encode(windows: Sequence[list[int]], tokenizer: Any, network: Any) -> list[Any]:
@@ -260,38 +260,42 @@ def _encode(windows: Sequence[list[int]], tokenizer: Any, network: Any) -> list[
 
     pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
     padded, lengths, mask = padding(list(windows), pad)
-    states = bert_encode(network, padded, attention_mask=mask)
+    states = bert_encode(network, padded.to(network.device), attention_mask=mask.to(network.device)).cpu()
     return [states[row, : int(length)].clone() for row, length in enumerate(lengths)]
 
 
-def _joined(pieces: _Pieces, vectors: Sequence[Any], weigh: Any) -> _Embedded:
+def _joined(vectors: Sequence[Any]) -> Any:
     import torch
 
-    kept = [vector[start:end] for vector, (start, end) in zip(vectors, pieces.spans, strict=True)]
-    ids = [
-        token for window, (start, end) in zip(pieces.windows, pieces.spans, strict=True) for token in window[start:end]
-    ]
-    weights = torch.tensor([weigh[token] for token in ids], dtype=torch.float)
-    return _Embedded(kept[0] if len(kept) == 1 else torch.cat(kept), weights, pieces.flags)
+    # A part of a window would keep the whole of it in memory.
+    return vectors[0].clone() if len(vectors) == 1 else torch.cat(list(vectors))
 
 
-def _match(pairs: Sequence[tuple[str, str]], known: dict[str, _Embedded], size: int) -> list[float]:
+def _match(
+    pairs: Sequence[tuple[str, str]], known: dict[str, _Embedded], weigh: Any, size: int, device: Any
+) -> list[float]:
+    import torch
     from bert_score.utils import greedy_cos_idf
     from torch.nn.utils.rnn import pad_sequence
+
+    weights = {
+        text: torch.tensor([weigh[token] for token in known[text].ids], dtype=torch.float)
+        for text in {text for pair in pairs for text in pair}
+    }
 
     def run(places: Sequence[int]) -> list[float]:
         sides = []
         for side in (0, 1):
-            one = [known[pairs[place][side]] for place in places]
-            vectors = pad_sequence([each.vectors for each in one], batch_first=True, padding_value=2.0)
-            weights = pad_sequence([each.weights for each in one], batch_first=True)
-            masks = pad_sequence([each.weights.new_ones(len(each.weights)) for each in one], batch_first=True).bool()
-            sides.append((vectors, masks, weights))
+            texts = [pairs[place][side] for place in places]
+            vectors = pad_sequence([known[text].vectors for text in texts], batch_first=True, padding_value=2.0)
+            weighed = pad_sequence([weights[text] for text in texts], batch_first=True)
+            masks = pad_sequence([torch.ones(len(known[text].ids)) for text in texts], batch_first=True).bool()
+            sides.append((vectors.to(device), masks.to(device), weighed.to(device)))
         _, _, f = greedy_cos_idf(*sides[0], *sides[1], False)
         return [float(value) for value in f]
 
     values = [0.0] * len(pairs)
-    lengths = [len(known[reference].weights) + len(known[candidate].weights) for reference, candidate in pairs]
+    lengths = [len(known[reference].ids) + len(known[candidate].ids) for reference, candidate in pairs]
     for batch in batches_by_length(lengths, size, 64 * 512):
         for place, value in zip(batch, run_shrinking(batch, run), strict=True):
             values[place] = value

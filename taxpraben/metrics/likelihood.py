@@ -54,6 +54,7 @@ class Likelihood(LogLikelihood):
             rows = [torch.tensor(before[place] + wanted[place]) for place in places]
             ids = pad_sequence(rows, batch_first=True, padding_value=0)
             mask = pad_sequence([torch.ones_like(row) for row in rows], batch_first=True)
+            ids, mask = ids.to(network.device), mask.to(network.device)
             values: list[float] = []
             with torch.no_grad():
                 states = network.base_model(input_ids=ids, attention_mask=mask).last_hidden_state

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from pydantic import Field, PrivateAttr
 
 from taxpraben.metrics.base import Kind, Metric, Pair, PairScore, Progress
 from taxpraben.metrics.batches import batches_by_length, run_shrinking
-from taxpraben.metrics.weights import load_network, load_tokenizer
+from taxpraben.metrics.weights import device_of, load_network, load_tokenizer, settle_revision
 
 
 class LogLikelihood(Metric):
@@ -28,6 +29,7 @@ class LogLikelihood(Metric):
         batch_size: most pairs of a batch.
         batch_tokens: most tokens of a batch, padding included.
         threads: torch threads; 0 leaves them as they are.
+        device: torch device, for example ``cuda:0``; empty takes a GPU where there is one, else the CPU.
     """
 
     KIND: ClassVar[Kind] = "texts"
@@ -40,13 +42,19 @@ class LogLikelihood(Metric):
     batch_size: int = Field(default=16, ge=1)
     batch_tokens: int = Field(default=4096, ge=1)
     threads: int = Field(default=0, ge=0)
+    device: str = ""
 
     _network: Any = PrivateAttr(default=None)
+
+    def prepare(self, folder: Path | None = None) -> None:
+        """Settle the revision of a hub id."""
+        del folder
+        settle_revision(self.model, self.revision)
 
     def _loaded(self, architecture: str) -> tuple[Any, Any]:
         """Tokenizer and network, loaded once."""
         if self._network is None:
-            self._network = load_network(self.model, self.revision, architecture)
+            self._network = load_network(self.model, self.revision, architecture).to(device_of(self.device))
         return load_tokenizer(self.model, self.revision), self._network
 
     @classmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import logging
@@ -17,11 +18,39 @@ _NO_LIMIT = 10**6  # tokenizers without a limit report 10**30
 
 
 def weights_label(model: str, revision: str) -> str:
-    """A model's name in a signature: ``name@revision``; a local folder goes by its name and the hash of its config."""
+    """A model's name in a signature: ``name@revision``; a local folder goes by its name and the hash of its config.
+
+    A hub id without a revision goes by the commit that the local hub cache holds, so that a moved ``main`` is seen;
+    by ``main`` where nothing is there yet (see ``settle_revision``).
+    """
     folder = Path(model)
     if folder.is_dir():
         return f"{folder.name}@{_folder_mark(folder)}"
-    return f"{model}@{revision or 'main'}"
+    return f"{model}@{revision or _cached_commit(model) or 'main'}"
+
+
+def settle_revision(model: str, revision: str) -> None:
+    """Bring the configuration of a hub id without a revision, so that its signature can name the commit.
+
+    Nothing happens where the hub is not reached: loading the weights says so by name.
+    """
+    if revision or Path(model).is_dir() or _cached_commit(model):
+        return
+    from transformers import AutoConfig
+
+    with _quiet(), contextlib.suppress(OSError, ValueError):
+        AutoConfig.from_pretrained(model)
+
+
+def _cached_commit(model: str) -> str:
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        found = try_to_load_from_cache(model, "config.json")
+    except HFValidationError:
+        return ""
+    return Path(found).parent.name[:12] if isinstance(found, str) else ""
 
 
 def _folder_mark(folder: Path) -> str:
@@ -130,3 +159,10 @@ def use_threads(threads: int) -> None:
         import torch
 
         torch.set_num_threads(threads)
+
+
+def device_of(name: str) -> str:
+    """The torch device of this name; empty takes a GPU where there is one, else the CPU."""
+    import torch
+
+    return name or ("cuda" if torch.cuda.is_available() else "cpu")

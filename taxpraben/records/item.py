@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path
 from typing import ClassVar
 
-from taxpraben.records.base import Record
+from taxpraben.records.base import Record, read_records
 from taxpraben.records.field import Field
 
 
@@ -42,3 +44,18 @@ class Item(Record):
     origin: str
     effective: str
     repealed: str
+
+
+def read_release(folder: Path, tasks: Iterable[str]) -> dict[tuple[str, str], Item]:
+    """The released items of these tasks, by task and item id.
+
+    Args:
+        folder: the release's folder (``Workspace.release``).
+        tasks: task names, for example those that a model's answers belong to.
+
+    Raises:
+        RecordFileError: a task's file is missing or no file of items.
+    """
+    return {
+        (item.task, item.item_id): item for name in tasks for item in read_records(folder / f"{name}.parquet", Item)
+    }

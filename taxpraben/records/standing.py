@@ -21,6 +21,9 @@ class Standing(Record):
         deviation: standard deviation over runs (n - 1); None with fewer than two runs.
         low, high: bootstrap interval over items; None where there is no mean.
         rank: 1 is best; models that the interval cannot tell apart share a rank; None without a mean.
+        p_best: p-value of the paired difference from the best mean of the cell over the items that both answered
+            (bootstrap, two-sided, corrected by Holm for the models of the cell); None for the best, without draws, and
+            where nothing is common.
         items, runs: how many stood behind the mean.
         unread, refused, truncated, failed: shares of answers, 0 to 1 (failed: no answer came).
         missing: datasets that the group lacks, in table order.
@@ -28,7 +31,7 @@ class Standing(Record):
     """
 
     NAME: ClassVar[str] = "standing"
-    VERSION: ClassVar[int] = 1
+    VERSION: ClassVar[int] = 2
     KEY: ClassVar[tuple[str, ...]] = ("setting", "protocol", "scope", "name", "metric", "model")
 
     model: str
@@ -42,6 +45,7 @@ class Standing(Record):
     low: float | None = None
     high: float | None = None
     rank: int | None = None
+    p_best: float | None = None
     items: int = 0
     runs: int = 0
     unread: float = 0.0

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import bert_score.utils
 import pytest
 from bert_score import score as reference_score
 
 from taxpraben.metrics import Metric, MetricError, Pair, batches, bertscore, find_metric
-from tests.metrics.tiny import TEXTS, save_bert, save_xlnet
+from tests.metrics.tiny import TEXTS, save_albert, save_bert, save_xlnet
 
 ALL = [(reference, candidate) for reference in TEXTS for candidate in TEXTS]
 
@@ -130,17 +131,48 @@ def test_equal_pairs_and_kept_references_are_embedded_once(bert: Path, monkeypat
     assert sum(embedded) == 3  # the reference was kept
 
 
-def test_batch_that_does_not_fit_is_halved_and_goes_on(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    encode = bertscore._encode
+NO_MEMORY = [
+    RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"),
+    RuntimeError("CUDA out of memory. Tried to allocate 9.00 GiB"),
+    MemoryError(),
+]
 
-    def small_memory(windows, tokenizer, network):  # type: ignore[no-untyped-def]
-        if len(windows) > 2:
-            raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes")
-        return encode(windows, tokenizer, network)
+
+@pytest.mark.parametrize("error", NO_MEMORY, ids=["cpu", "gpu", "python"])
+@pytest.mark.parametrize("place", ["_encode", "greedy_cos_idf"])
+def test_batch_that_does_not_fit_is_halved_and_goes_on(
+    bert: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, place: str
+) -> None:
+    owner = bertscore if place == "_encode" else bert_score.utils
+    real = getattr(owner, place)
+    sizes: list[int] = []
+
+    def small_memory(batch, *more):  # type: ignore[no-untyped-def]
+        sizes.append(len(batch))
+        if len(batch) > 2:
+            raise error
+        return real(batch, *more)
 
     expected = values(find_metric("bertscore", {"model": str(bert), "layer": 2}), ALL)
-    monkeypatch.setattr(bertscore, "_encode", small_memory)
+    monkeypatch.setattr(owner, place, small_memory)
     assert values(find_metric("bertscore", {"model": str(bert), "layer": 2}), ALL) == pytest.approx(expected, abs=1e-5)
+    assert max(sizes) > 2
+
+
+def test_one_text_that_does_not_fit_alone_says_what_to_lower(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_memory(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(bertscore, "_encode", no_memory)
+    with pytest.raises(MemoryError, match="lower the metric's max_tokens"):
+        values(find_metric("bertscore", {"model": str(bert), "layer": 2}), ALL[:1])
+
+
+@pytest.mark.parametrize("layer", [1, 2])
+def test_albert_which_runs_one_layer_many_times_equals_the_package(tmp_path: Path, layer: int) -> None:
+    folder = save_albert(tmp_path / "shared")
+    metric = find_metric("bertscore", {"model": str(folder), "layer": layer})
+    assert values(metric, ALL) == pytest.approx(plain(folder, layer, ALL), abs=1e-5)
 
 
 def test_other_errors_are_not_taken_for_memory() -> None:

@@ -8,7 +8,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
-from taxpraben.metrics import Pair, find_metric
+from taxpraben.metrics import Pair, find_metric, loglikelihood
 from tests.metrics.tiny import TEXTS, save_bart, save_causal
 
 ALL = [(reference, candidate) for reference in TEXTS for candidate in TEXTS]
@@ -91,3 +91,32 @@ def test_cut_text_is_flagged(name: str, bart: Path, causal: Path) -> None:
         [Pair(reference=one, candidate=TEXTS[4], compared="text") for one in (TEXTS[3], TEXTS[4])]
     )
     assert [score.flags for score in scores] == [("truncated",), ()]
+
+
+@pytest.mark.parametrize("name", ["bartscore", "likelihood"])
+def test_batch_that_does_not_fit_is_halved_and_goes_on(
+    name: str, bart: Path, causal: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {"model": str(bart if name == "bartscore" else causal)}
+    pairs = [Pair(reference=one, candidate=two, compared="text") for one, two in ALL]
+    expected = [score.value for score in find_metric(name, given).score_pairs(pairs)]
+    real = loglikelihood.batches_by_length
+    batches: list[int] = []
+
+    def noted(*arguments):  # type: ignore[no-untyped-def]
+        for batch in real(*arguments):
+            batches.append(len(batch))
+            yield batch
+
+    metric = find_metric(name, given)
+    _, network = metric._loaded("AutoModelForSeq2SeqLM" if name == "bartscore" else "AutoModelForCausalLM")
+
+    def small_memory(*_, **more):  # type: ignore[no-untyped-def]
+        if len(more["input_ids"]) > 2:
+            raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+
+    inner = network if name == "bartscore" else network.base_model
+    inner.register_forward_pre_hook(lambda _, args, kwargs: small_memory(*args, **kwargs), with_kwargs=True)
+    monkeypatch.setattr(loglikelihood, "batches_by_length", noted)
+    assert [score.value for score in metric.score_pairs(pairs)] == pytest.approx(expected, abs=1e-5)
+    assert max(batches) > 2

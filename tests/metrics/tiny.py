@@ -58,6 +58,26 @@ def save_bert(folder: Path, longest: int | None = 64) -> Path:
     return folder
 
 
+def save_albert(folder: Path) -> Path:
+    """A random ALBERT: one layer, run three times."""
+    import torch
+    from transformers import AlbertConfig, AlbertModel
+
+    size = len(save_tokenizer(folder, "[CLS] $A [SEP]", 64))
+    torch.manual_seed(11)
+    config = AlbertConfig(
+        vocab_size=size,
+        embedding_size=16,
+        hidden_size=32,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        intermediate_size=64,
+        max_position_embeddings=64,
+    )
+    _spread(AlbertModel(config)).save_pretrained(folder)
+    return folder
+
+
 def save_xlnet(folder: Path) -> Path:
     """A random XLNet of two layers, which frames texts at their end."""
     import torch

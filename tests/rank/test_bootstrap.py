@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from statsmodels.stats.multitest import multipletests
 
-from stages.rank.bootstrap import draw_weights, interval, leads, shared_ranks
+from stages.rank.bootstrap import difference_p, draw_weights, holm, interval, leads, shared_ranks
 from stages.rank.pairing import told_apart
 
 
@@ -57,3 +58,20 @@ def test_paired_difference_tells_apart_what_single_intervals_would_not() -> None
 def test_without_draws_the_means_decide_save_where_nothing_is_common() -> None:
     assert told_apart([(np.zeros(0), np.zeros(0))], 0.95)
     assert not told_apart([(np.zeros(0), np.zeros(0)), None], 0.95)
+
+
+def test_holm_gives_what_statsmodels_gives_and_passes_over_the_missing() -> None:
+    values = {"a": 0.01, "b": 0.04, "c": None, "d": 0.03, "e": 0.8, "f": 0.03}
+    known = {name: value for name, value in values.items() if value is not None}
+    expected = dict(zip(known, multipletests(list(known.values()), method="holm")[1], strict=True))
+    assert holm(values) == {**{name: pytest.approx(value) for name, value in expected.items()}, "c": None}
+
+
+def test_p_of_a_difference_is_two_sided_and_never_zero() -> None:
+    # 1,000 draws, 25 of them on the other side: 2 * 26 / 1001.
+    difference = np.array([-0.1] * 25 + [0.2] * 975)
+    assert difference_p(difference, np.zeros(1000)) == pytest.approx(2 * 26 / 1001)
+    assert difference_p(np.zeros(1000), difference) == pytest.approx(2 * 26 / 1001)
+    assert difference_p(np.ones(1000), np.zeros(1000)) == pytest.approx(2 / 1001)
+    assert difference_p(np.zeros(1000), np.zeros(1000)) == 1.0
+    assert difference_p(np.zeros(0), np.zeros(0)) is None

@@ -296,6 +296,29 @@ def test_equal_models_share_a_rank_whatever_the_order_of_rows() -> None:
         assert ranks == {"m": 1, "n": 1, "o": 3}
 
 
+def test_the_best_has_no_p_value_and_a_model_that_lies_behind_has_a_small_one() -> None:
+    right = {n: float(n % 10 != 0) for n in range(40)}
+    rows = [
+        *calc_rows("m", right),
+        *calc_rows("n", {n: float(n % 2) for n in range(40)}),
+        *calc_rows("o", {n: float(n not in (1, 11, 21, 31, 5)) for n in range(40)}),
+    ]
+    found = standings(rows, [find_task("TaxCalc")], ("m", "n", "o"))
+    p = {model: found["dataset", "TaxCalc", "S", model].p_best for model in "mno"}
+    assert p["m"] is None
+    assert p["n"] is not None
+    assert p["o"] is not None
+    # 100 draws give no less than 2 / 101, and two models are held against the best: 4 / 101.
+    assert p["n"] == pytest.approx(4 / 101)
+    assert p["o"] > 0.2
+
+
+def test_without_common_items_there_is_no_p_value() -> None:
+    rows = [*calc_rows("m", dict.fromkeys(range(10), 1.0)), *calc_rows("n", dict.fromkeys(range(10, 20), 0.0))]
+    found = standings(rows, [find_task("TaxCalc")], ("m", "n"))
+    assert found["dataset", "TaxCalc", "S", "n"].p_best is None
+
+
 def test_format_cost_is_aligned_minus_strict() -> None:
     common = {"model": "m", "setting": "zero-shot", "scope": "dataset", "name": "TaxCalc", "metric": "S"}
     rows = [
