@@ -16,7 +16,10 @@ def say(message: str) -> None:
 
 
 def run_stage(main: Callable[[], None]) -> NoReturn:
-    """Run a stage's main; a named error (ValueError) or Ctrl-C ends it with one clear line and a non-zero status."""
+    """Run a stage's main; a named error (ValueError) or Ctrl-C ends it with one clear line and a non-zero status.
+
+    The status is 1, or the error's own ``exit_status`` (4 where a budget is spent); 130 for Ctrl-C.
+    """
     try:
         main()
     except KeyboardInterrupt:
@@ -24,7 +27,7 @@ def run_stage(main: Callable[[], None]) -> NoReturn:
         sys.exit(130)
     except ValueError as error:
         say(f"Error: {error}")
-        sys.exit(1)
+        sys.exit(getattr(error, "exit_status", 1))
     sys.exit(0)
 
 

@@ -5,29 +5,29 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import platform
 from collections import Counter
-from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 from stages.console import run_stage, say
-from stages.infer.answering import answer_all
+from stages.infer.answering import answer_all, ask_by_batches
+from stages.infer.money import journal_of, open_purse
 from stages.infer.params import InferParams
 from stages.infer.plan import PlanError, Planned, plan_task
+from stages.infer.record import Sessions, make_record
 from stages.infer.typical import typical_answers
 from taxpraben.backends.asking import Asker, Manners
+from taxpraben.backends.batches import BatchFiles
 from taxpraben.backends.journal import Journal
+from taxpraben.backends.openai_api import OpenAIBackend
 from taxpraben.backends.opening import open_backend
 from taxpraben.backends.pace import Pace
+from taxpraben.backends.protocol import BackendError
 from taxpraben.backends.roster import Roster, load_roster
 from taxpraben.records.answer import Answer
 from taxpraben.records.base import read_records, write_records
 from taxpraben.records.item import Item
 from taxpraben.tasks.catalog import load_catalog
 from taxpraben.workspace import Workspace, open_workspace
-
-RECORDED_PACKAGES = ("openai", "xllamacpp", "transformers", "torch")
 
 
 def main() -> None:
@@ -46,35 +46,35 @@ def main() -> None:
         concurrency=params.concurrency,
         attempts=params.attempts,
         requests_a_minute=params.requests_a_minute,
+        tokens_a_minute=params.tokens_a_minute,
         breaker=params.breaker,
     )
-    with Journal(workspace.journals / f"infer-{model}.jsonl") as journal:
+    sessions = Sessions(workspace.journals / f"infer-{model}.sessions.jsonl")
+    with Journal(journal_of(workspace.journals, model)) as journal:
         if journal.healed or journal.broken:
             say(f"{journal.path}: mended, {journal.healed} bytes cut and {journal.broken} lines left out; asked again")
-        asker = Asker(backend, journal, manners, seed=params.seed)
+        purse = open_purse(roster, params, model, journal, workspace.journals)
+        asker = Asker(backend, journal, manners, seed=params.seed, purse=purse)
+        asker.started = lambda: sessions.begin(backend)
         answers = asyncio.run(_ask(rows, model, asker, params, typical, workspace.journals))
     write_records(workspace.answers(model), Answer, answers)
     counts = Counter(answer.status for answer in answers)
     cut = sum(answer.error.startswith("cut:") for answer in answers)
     statuses = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
+    cost = f", {purse.spent:.4f} {purse.currency} spent" if purse.price is not None else ""
     say(
         f"{model}: {len(answers)} answers ({statuses}); "
-        f"{asker.asked} asked now, {asker.kept} from the journal, {cut} with a passage cut"
+        f"{asker.asked} asked now, {asker.kept} from the journal, {cut} with a passage cut{cost}"
     )
-    record = {
-        "model": model,
-        "revision": backend.revision,
-        "params": params.model_dump(mode="json"),
-        "statuses": dict(sorted(counts.items())),
-        "versions": _versions(),
-        "machine": {
-            "system": platform.platform(),
-            "processor": platform.machine(),
-            "python": platform.python_version(),
-        },
-    }
-    path = workspace.journals / f"infer-{model}.record.json"
-    path.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    uncounted = journal.used[model].uncounted if model in journal.used else 0
+    if uncounted and purse.price is not None:
+        say(f"{model}: {uncounted} replies came without token counts; later runs cannot count what they cost")
+    items = {row.item.item_id: row.item for row in rows}
+    release = workspace.release.name
+    record = make_record(model, roster.find(model), release, params, asker, answers, items, sessions)
+    workspace.answers_record(model).write_text(
+        json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
+    )
 
 
 def _params(workspace: Workspace, roster: Roster, model: str) -> InferParams:
@@ -105,21 +105,29 @@ async def _ask(
     state = "stopped"
     try:
         async with asker:
+            if params.batches:
+                files = _batch_files(model, asker, params, journals)
+                left = await ask_by_batches(rows, model, asker, params, typical, files)
+                if left:
+                    say(f"{model}: {left} requests were answered by no batch and are asked singly")
             answers = await answer_all(rows, model, asker, params, typical, pace.step)
         state = "done"
+    except asyncio.CancelledError:
+        say(f"{model}: stopping")
+        raise
     finally:
         pace.report(state)
     return answers
 
 
-def _versions() -> dict[str, Any]:
-    found = {}
-    for package in RECORDED_PACKAGES:
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
+def _batch_files(model: str, asker: Asker, params: InferParams, journals: Path) -> BatchFiles:
+    if not isinstance(asker.backend, OpenAIBackend) or not asker.backend.capabilities.batch_api:
+        raise BackendError(
+            f"{model}: infer.batches is set, but its service is not known to take batch files; set options: "
+            "{batch_api: true} in models.yaml if it does, or infer.overrides."
+            f"{model}.batches: false in params.yaml"
+        )
+    return BatchFiles(asker, asker.backend, journals / f"infer-{model}.batches.json", params.batch, say)
 
 
 if __name__ == "__main__":

@@ -4,14 +4,35 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from stages.infer.fitting import Fitted, fit, messages
 from stages.infer.params import InferParams
 from stages.infer.plan import Planned
 from taxpraben.backends.asking import Asker, work_through
-from taxpraben.backends.protocol import ItemView, Message, Reply, Request, Sampling, request_hash
+from taxpraben.backends.batches import BatchFiles, Wanted
+from taxpraben.backends.protocol import ItemView, Reply, Request, Sampling, request_hash
 from taxpraben.records.answer import Answer
 from taxpraben.tasks.rendering import render
+
+GRACE_S = 15.0
+"""Seconds that answers in flight get to arrive when the run is stopped, so that what was paid for is kept."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A row made ready: what the model would be asked, or why it is not.
+
+    Attributes:
+        request: None where there is nothing to ask.
+        reply: the row's reply where it is not asked.
+        cut: what was cut of the prompt.
+    """
+
+    row: Planned
+    request: Request | None
+    reply: Reply | None = None
+    cut: str = ""
 
 
 async def answer_all(
@@ -37,18 +58,23 @@ async def answer_all(
     """
 
     async def work(row: Planned) -> Answer:
-        answer = await _answer(row, model, asker, params, typical)
+        ready = await prepare(row, model, asker, params, typical)
+        if ready.reply is not None or ready.request is None:
+            reply = ready.reply or Reply(status="error")
+        else:
+            reply = await asker.ask(ready.request, row.about)
+        answer = _row(ready, model, reply)
         step()
         return answer
 
-    return await work_through(rows, work, asker.concurrency)
+    return await work_through(rows, work, asker.workers, stop=asker.stop, grace=GRACE_S)
 
 
-async def _answer(row: Planned, model: str, asker: Asker, params: InferParams, typical: dict[str, str]) -> Answer:
+async def prepare(row: Planned, model: str, asker: Asker, params: InferParams, typical: dict[str, str]) -> Prepared:
+    """Render a row's prompt, measure it, and cut it where it must be and may be."""
     item = row.item
     if row.setting == "one-shot" and row.example is None:
-        reply = Reply(status="error", error="the release has no one-shot example for this item")
-        return _row(row, model, [], "", reply)
+        return Prepared(row, None, Reply(status="error", error="the release has no one-shot example for this item"))
     limit = params.input_tokens or row.spec.limits.input_tokens
     view = _view(row, typical) if asker.backend.capabilities.item_view else None
 
@@ -66,12 +92,28 @@ async def _answer(row: Planned, model: str, asker: Asker, params: InferParams, t
     known = asker.known(request(fitted.prompt))
     if known is None or not 0 <= known.prompt_tokens <= limit:  # else it was measured when it was asked
         fitted = await fit(row.spec, item, row.example, limit, asker.count_tokens)
-    asked = request(fitted.prompt)
-    if fitted.too_long:
-        reply = Reply(status="too_long", error=fitted.too_long)
-    else:
-        reply = await asker.ask(asked, row.about)
-    return _row(row, model, asked.messages, request_hash(asked), reply, fitted.cut)
+    too_long = Reply(status="too_long", error=fitted.too_long) if fitted.too_long else None
+    return Prepared(row, request(fitted.prompt), too_long, fitted.cut)
+
+
+async def ask_by_batches(
+    rows: Sequence[Planned], model: str, asker: Asker, params: InferParams, typical: dict[str, str], files: BatchFiles
+) -> int:
+    """Have everything that the journal does not answer yet answered by batch files, into the journal.
+
+    Returns:
+        How many requests no batch has answered; ``answer_all`` asks them singly.
+    """
+
+    async def look(row: Planned) -> Wanted | None:
+        ready = await prepare(row, model, asker, params, typical)
+        if ready.request is None or ready.reply is not None or asker.known(ready.request) is not None:
+            return None
+        return Wanted(ready.request, row.about)
+
+    found = await work_through(rows, look, asker.workers)
+    wanted = {one.key: one for one in found if one is not None}
+    return await files.ask(list(wanted.values())) if wanted or files.under_way else 0
 
 
 def _sampling(row: Planned, params: InferParams) -> Sampling:
@@ -96,19 +138,21 @@ def _view(row: Planned, typical: dict[str, str]) -> ItemView:
     )
 
 
-def _row(row: Planned, model: str, turns: list[Message], request: str, reply: Reply, cut: str = "") -> Answer:
+def _row(ready: Prepared, model: str, reply: Reply) -> Answer:
+    row, request = ready.row, ready.request
+    turns = [turn.model_dump() for turn in request.messages] if request is not None else []
     return Answer(
         item_id=row.item.item_id,
         task=row.item.task,
         model=model,
         setting=row.setting,
         run=row.run,
-        request=request,
-        prompt=json.dumps([turn.model_dump() for turn in turns], ensure_ascii=False),
+        request=request_hash(request) if request is not None else "",
+        prompt=json.dumps(turns, ensure_ascii=False),
         status=reply.status,
         text=reply.text,
         finish_reason=reply.finish_reason,
-        error="; ".join(part for part in (cut, reply.error) if part),
+        error="; ".join(part for part in (ready.cut, reply.error) if part),
         prompt_tokens=reply.prompt_tokens,
         completion_tokens=reply.completion_tokens,
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from pydantic import ConfigDict, Field
 
+from taxpraben.backends.batches import BatchParams
 from taxpraben.workspace import PlanOverrides, PlanParams
 
 
@@ -18,6 +19,9 @@ class Overrides(PlanOverrides):
     temperature: float | None = Field(default=None, ge=0)
     concurrency: int | None = Field(default=None, ge=0)
     requests_a_minute: int | None = Field(default=None, ge=0)
+    tokens_a_minute: int | None = Field(default=None, ge=0)
+    budget: float | None = Field(default=None, ge=0)
+    batches: bool | None = None
 
 
 class InferParams(PlanParams):
@@ -32,7 +36,12 @@ class InferParams(PlanParams):
         concurrency: most requests in flight; 0 leaves it to the backend.
         attempts: tries of one request before its row gets the status ``error``.
         requests_a_minute: most requests a minute; 0 for no limit.
+        tokens_a_minute: most tokens of prompts and answers a minute; 0 for no limit.
         breaker: the run stops after so many failed requests in a row.
+        budget: most that one model's answers may cost, in the currency of its price in models.yaml; 0 for no limit.
+        total_budget: most that all models' answers of this asking may cost together, by currency (``{USD: 50}``).
+        batches: ask by batch files where the service offers them (``options.batch_api`` of its entry).
+        batch: their sizes and times.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -45,5 +54,10 @@ class InferParams(PlanParams):
     concurrency: int = Field(default=0, ge=0)
     attempts: int = Field(default=6, ge=1)
     requests_a_minute: int = Field(default=0, ge=0)
+    tokens_a_minute: int = Field(default=0, ge=0)
     breaker: int = Field(default=10, ge=1)
+    budget: float = Field(default=0.0, ge=0)
+    total_budget: Mapping[str, float] = {}
+    batches: bool = False
+    batch: BatchParams = BatchParams()
     overrides: Mapping[str, Overrides] = {}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -14,10 +16,14 @@ from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
 from taxpraben.backends.protocol import Reply
+from taxpraben.backends.spending import Usage
 from taxpraben.records.base import Part
 
 FINAL = frozenset({"ok", "length", "empty", "refused", "content_filter", "too_long"})
 """Statuses that a resumed run keeps; an ``error`` is asked again."""
+
+QUICK_DISK_S = 0.0005
+"""A disk that takes less than this is waited for where one stands: a thread and back costs as much."""
 
 
 class JournalError(ValueError):
@@ -51,22 +57,27 @@ def utc_now() -> str:
 class Journal:
     """An open journal: read back when opened, appended to while held, closed to other processes meanwhile.
 
-    Appends that come together share one fsync; each caller goes on only when its line is on disk.
+    Appends that come together, and those that come while the disk is busy, share one fsync; each caller goes on only
+    when its line is on disk. Where the disk is slow, a thread waits for it, so that nobody else does.
 
     Attributes:
         replies: the final replies by request hash; of several lines with one key the first holds.
         healed: bytes of a torn last line that were cut away when the file was opened.
         broken: lines inside the file that could not be read; what they held is asked again.
+        used: tokens of all replies in the file by model, those of errors and of equal requests included.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.replies: dict[str, Reply] = {}
+        self.used: dict[str, Usage] = {}
         self.healed = 0
         self.broken = 0
         self._lock = FileLock(path.with_name(f"{path.name}.lock"))
         self._pending: list[tuple[Entry, asyncio.Future[None]]] = []
         self._writer: asyncio.Task[None] | None = None
+        self._thread: ThreadPoolExecutor | None = None
+        self._disk_s = 0.0
         self._descriptor = -1
 
     def __enter__(self) -> Self:
@@ -85,7 +96,11 @@ class Journal:
             ) from error
         try:
             self.healed = _heal(self.path)
-            self.replies, self.broken = read_replies(self.path)
+            for entry in _lines(self.path):
+                if entry is None:
+                    self.broken += 1
+                else:
+                    self._take(entry)
             self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         except BaseException:
             self._lock.release()
@@ -96,6 +111,9 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Write what is still pending and let the journal go."""
+        if self._thread is not None:
+            self._thread.shutdown()
+            self._thread = None
         self._write([entry for entry, _ in self._pending])
         self._pending = []
         os.close(self._descriptor)
@@ -115,7 +133,7 @@ class Journal:
         while self._pending:
             batch, self._pending = self._pending, []
             try:
-                self._write([entry for entry, _ in batch])
+                await self._put([entry for entry, _ in batch])
             except OSError as error:
                 refusal = JournalError(f"{self.path}: cannot be written ({error.strerror}); make room and start again")
                 for _, written in batch:
@@ -123,20 +141,35 @@ class Journal:
                         written.set_exception(refusal)
                 continue
             for entry, written in batch:
-                if entry.reply.status in FINAL:
-                    self.replies.setdefault(entry.key, entry.reply)
+                self._take(entry)
                 if not written.done():
                     written.set_result(None)
-            await asyncio.sleep(0)
+
+    async def _put(self, entries: list[Entry]) -> None:
+        if self._disk_s < QUICK_DISK_S:
+            self._write(entries)
+            return
+        if self._thread is None:
+            self._thread = ThreadPoolExecutor(1, thread_name_prefix="journal")
+        # shielded: what was handed to the thread is written, whoever is cancelled meanwhile
+        await asyncio.shield(asyncio.wrap_future(self._thread.submit(self._write, entries)))
+
+    def _take(self, entry: Entry) -> None:
+        """Keep what a line says."""
+        self.used.setdefault(entry.model, Usage()).add(entry.reply)
+        if entry.reply.status in FINAL:
+            self.replies.setdefault(entry.key, entry.reply)
 
     def _write(self, entries: list[Entry]) -> None:
         if not entries:
             return
-        lines = "".join(json.dumps(entry.model_dump(mode="json"), ensure_ascii=False) + "\n" for entry in entries)
+        lines = "".join(entry.model_dump_json() + "\n" for entry in entries)
         data = lines.encode()
+        begin = time.monotonic()
         while data:
             data = data[os.write(self._descriptor, data) :]
         os.fsync(self._descriptor)
+        self._disk_s = 0.9 * self._disk_s + 0.1 * (time.monotonic() - begin)
 
 
 def read_replies(path: Path) -> tuple[dict[str, Reply], int]:
@@ -146,16 +179,43 @@ def read_replies(path: Path) -> tuple[dict[str, Reply], int]:
     """
     replies: dict[str, Reply] = {}
     broken = 0
+    for entry in _lines(path):
+        if entry is None:
+            broken += 1
+        elif entry.reply.status in FINAL:
+            replies.setdefault(entry.key, entry.reply)
+    return replies, broken
+
+
+def read_usage(path: Path) -> Usage:
+    """What all replies of a journal used, whoever gave them; a missing file used nothing."""
+    usage = Usage()
+    for entry in _lines(path):
+        if entry is not None:
+            usage.add(entry.reply)
+    return usage
+
+
+def is_held(path: Path) -> bool:
+    """Whether a process has this journal open."""
+    lock = path.with_name(f"{path.name}.lock")
+    if not lock.exists():
+        return False
+    try:
+        with FileLock(lock).acquire(timeout=0):
+            return False
+    except Timeout:
+        return True
+
+
+def _lines(path: Path) -> Iterator[Entry | None]:
+    """The lines of a journal that are not blank; None for one that cannot be read."""
     if not path.exists():
-        return replies, broken
+        return
     with path.open("rb") as stream:
         for line in stream:
-            entry = _parse(line)
-            if entry is None:
-                broken += bool(line.strip())
-            elif entry.reply.status in FINAL:
-                replies.setdefault(entry.key, entry.reply)
-    return replies, broken
+            if line.strip():
+                yield _parse(line)
 
 
 def _parse(line: bytes) -> Entry | None:

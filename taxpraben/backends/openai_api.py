@@ -1,15 +1,21 @@
-"""Models behind an OpenAI-compatible service: ChatGPT, Grok, ERNIE, DeepSeek, Qwen, any vLLM or llama.cpp server."""
+"""Models behind an OpenAI-compatible service: ChatGPT, Grok, ERNIE, DeepSeek, Qwen, any vLLM or llama.cpp server.
+
+Files and batches go through the `openai` client. The chat completions themselves, which are asked by the million, go
+over one aiohttp session: the client takes 1 ms of a core for each of them, the session 0.2 ms
+(`benchmarks/inference_client.py`).
+"""
 
 from __future__ import annotations
 
-import asyncio
-import email.utils
 import json
 import os
-import re
-from datetime import UTC, datetime
+import urllib.request
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Self
+from urllib.parse import urlsplit
 
+from taxpraben.backends.limits import ServiceLimits
+from taxpraben.backends.openai_replies import Service
 from taxpraben.backends.protocol import (
     BackendError,
     Capabilities,
@@ -20,17 +26,13 @@ from taxpraben.backends.protocol import (
     TokenCount,
     TransientBackendError,
     estimate_tokens,
-    status_of,
 )
+from taxpraben.backends.transformers_local import prompt_ids
 from taxpraben.records.base import JsonObject, Part
 
 if TYPE_CHECKING:
+    import aiohttp
     import openai
-
-FILTER_WORDS = ("content_filter", "content filter", "content_policy", "data_inspection", "content exists risk", "敏感")
-"""How services name their content filter in a 400: OpenAI and Azure, OpenAI, Alibaba, DeepSeek, Baidu."""
-
-LENGTH_WORDS = ("context_length", "context length", "maximum context", "exceed_context_size", "too many tokens")
 
 
 class OpenAIOptions(Part):
@@ -44,7 +46,10 @@ class OpenAIOptions(Part):
         timeout_s: seconds until a call counts as lost.
         limit_key: how the service names the answer's token limit.
         send_seed: whether the service takes a seed.
-        tokenizer: the server's own way to count tokens, or none (then prompts are measured in characters).
+        structured, logprobs, batch_api: whether the service offers JSON schemas, log probabilities, batch files.
+        tokenizer: the server's own way to count tokens; ``folder`` for a tokenizer of the model's in
+            ``tokenizer_folder``; ``none`` estimates from the characters.
+        tokenizer_folder: a folder with the model's ``tokenizer.json`` and chat template, from the working folder.
         extra: further keys of the request's body.
     """
 
@@ -55,22 +60,39 @@ class OpenAIOptions(Part):
     timeout_s: float = 120.0
     limit_key: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     send_seed: bool = True
+    structured: bool = True
+    logprobs: bool = False
+    batch_api: bool = False
     concurrency: int = 8
-    tokenizer: Literal["none", "llama.cpp", "vllm"] = "none"
+    tokenizer: Literal["none", "llama.cpp", "vllm", "folder"] = "none"
+    tokenizer_folder: str = ""
     extra: JsonObject = {}
 
 
 class OpenAIBackend:
-    """One model at one OpenAI-compatible service. One call an answer; retries are the asker's."""
+    """One model at one OpenAI-compatible service. One call an answer; retries are the asker's.
 
-    def __init__(self, name: str, options: OpenAIOptions, identity: str = "") -> None:
-        """Take the entry; ``identity`` replaces the revision where the weights are known."""
+    Attributes:
+        limits: what the service's last replies said of its rate limits.
+        service: how its answers are read.
+    """
+
+    def __init__(self, name: str, options: OpenAIOptions, identity: str = "", key: str = "") -> None:
+        """Take the entry; ``identity`` replaces the revision where the weights are known.
+
+        ``key`` is that of a server of our own; a service's key comes from its environment variable.
+        """
         self.name = name
         self.options = options
+        self.limits = ServiceLimits()
         self._served = options.served or name
+        self.service = Service(name, self._served, options.api_key_env)
         self._identity = identity
-        self._key = ""
+        self._own_key = key
         self._client: openai.AsyncOpenAI | None = None
+        self._session: aiohttp.ClientSession | None = None
+        self._address = options.base_url.rstrip("/") + "/chat/completions"
+        self._tokenizer: Any = None
 
     @property
     def revision(self) -> str:
@@ -82,59 +104,61 @@ class OpenAIBackend:
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the protocol offers; whether a service honours the seed it must say itself."""
-        return Capabilities(seed=self.options.send_seed, structured=True, concurrency=self.options.concurrency)
+        """What the entry says of the service; whether it honours the seed it must say itself."""
+        options = self.options
+        return Capabilities(
+            seed=options.send_seed,
+            logprobs=options.logprobs,
+            structured=options.structured,
+            batch_api=options.batch_api,
+            concurrency=options.concurrency,
+        )
 
     async def __aenter__(self) -> Self:
-        """Make the client.
+        """Make the session.
 
         Raises:
             BackendError: the key's environment variable is not set.
         """
-        import openai
+        import aiohttp
+        import httpx
 
         variable = self.options.api_key_env
-        self._key = os.environ.get(variable, "") if variable else ""
-        if variable and not self._key:
+        key = os.environ.get(variable, "") if variable else self._own_key
+        if variable and not key:
             raise BackendError(
                 f"{self.name}: the environment variable {variable} is not set; put the service's key in it"
             )
-        self._client = openai.AsyncOpenAI(
-            api_key=self._key or "none",
-            base_url=self.options.base_url,
-            timeout=self.options.timeout_s,
-            max_retries=0,
+        self.service = Service(self.name, self._served, variable, key)
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+        secure = urlsplit(self.options.base_url).scheme == "https"
+        self._session = aiohttp.ClientSession(
+            # the certificates of the client's own library, which every platform has
+            connector=aiohttp.TCPConnector(limit=0, ssl=httpx.create_ssl_context() if secure else True),
+            headers=headers,
+            timeout=aiohttp.ClientTimeout(total=self.options.timeout_s),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            proxy=_proxy(self.options.base_url),
         )
         return self
 
     async def __aexit__(self, *exc: object) -> None:
         """Close the connections."""
-        if self._client is not None:
-            await self._client.close()
-            self._client = None
+        session, self._session = self._session, None
+        client, self._client = self._client, None
+        if session is not None:
+            await session.close()
+        if client is not None:
+            await client.close()
 
     async def answer(self, request: Request) -> Reply:
         """See ``Backend.answer``."""
-        import openai
+        return self.service.read(*await self._post(self._address, self.body(request)))
 
-        body = self._body(request)
-        try:
-            async with asyncio.timeout(self.options.timeout_s):  # the client's own limit is per read, a drip never ends
-                raw = await self._open.chat.completions.with_raw_response.create(**body)
-            return _reply(json.loads(raw.text))
-        except (openai.APITimeoutError, TimeoutError) as error:
-            raise TransientBackendError(f"{self.name}: no answer within {self.options.timeout_s:g} s") from error
-        except openai.APIStatusError as error:
-            return self._refused(error)
-        except openai.APIConnectionError as error:
-            cause = error.__cause__ or error
-            raise TransientBackendError(
-                f"{self.name}: no connection to {self.options.base_url} ({type(cause).__name__})"
-            ) from error
-        except (json.JSONDecodeError, LookupError, TypeError, AttributeError) as error:
-            raise TransientBackendError(f"{self.name}: the reply is not a chat completion ({error})") from error
-
-    def _body(self, request: Request) -> dict[str, Any]:
+    def body(self, request: Request) -> dict[str, Any]:
+        """A request as the service is sent it, alone or as a line of a batch file."""
         sampling = request.sampling
         body: dict[str, Any] = {
             "model": self._served,
@@ -145,115 +169,97 @@ class OpenAIBackend:
         }
         if self.options.send_seed and sampling.seed is not None:
             body["seed"] = sampling.seed
-        if self.options.extra:
-            body["extra_body"] = dict(self.options.extra)
-        return body
+        return body | self.options.extra
+
+    async def _post(self, address: str, body: dict[str, Any]) -> tuple[int, bytes, Mapping[str, str]]:
+        """Send a body and read the whole answer: its status, its bytes and its headers (in any case of letters)."""
+        import aiohttp
+
+        if self._session is None:
+            raise BackendError(f"{self.name}: the backend is not open; use it with `async with`")
+        data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+        try:
+            async with self._session.post(address, data=data) as response:
+                found = await response.read()
+                self.limits.learn(response.headers)
+                return response.status, found, response.headers
+        except TimeoutError as error:
+            raise TransientBackendError(f"{self.name}: no answer within {self.options.timeout_s:g} s") from error
+        except aiohttp.InvalidURL as error:
+            raise TerminalBackendError(f"{self.name}: {address} is no address", whole_run=True) from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise TransientBackendError(
+                f"{self.name}: no connection to {self.options.base_url} ({type(error).__name__})"
+            ) from error
 
     @property
-    def _open(self) -> openai.AsyncOpenAI:
-        if self._client is None:
+    def client(self) -> openai.AsyncOpenAI:
+        """The openai client with the entry's address and key, for what is asked once (files, batches).
+
+        Raises:
+            BackendError: the backend is not open.
+        """
+        import openai
+
+        if self._session is None:
             raise BackendError(f"{self.name}: the backend is not open; use it with `async with`")
+        if self._client is None:
+            self._client = openai.AsyncOpenAI(
+                api_key=self.service.key or "none",
+                base_url=self.options.base_url,
+                timeout=self.options.timeout_s,
+                max_retries=4,
+            )
         return self._client
-
-    def _refused(self, error: openai.APIStatusError) -> Reply:
-        status = error.status_code
-        said = self._without_secrets(_said(error.body) or error.message)
-        low = said.lower()
-        if status in (408, 409, 425) or status >= 500 or (status == 429 and "insufficient_quota" not in low):
-            wait = retry_after(dict(error.response.headers)) if status in (429, 503) else None
-            if status == 429 and wait is None:
-                wait = 1.0
-            raise TransientBackendError(f"{self.name}: HTTP {status}: {said}", retry_after=wait) from error
-        if status in (400, 403, 451) and any(word in low for word in FILTER_WORDS):
-            return Reply(status="content_filter", finish_reason="content_filter", error=f"HTTP {status}: {said}")
-        if status in (400, 413, 422) and any(word in low for word in LENGTH_WORDS):
-            return Reply(status="too_long", error=f"HTTP {status}: {said}")
-        if status in (401, 402, 403, 404, 429):
-            remedy = {
-                401: f"check the key in {self.options.api_key_env or 'api_key_env'}",
-                402: "the account is empty",
-                403: "the key may not use this model",
-                404: f"check base_url and the served name {self._served!r} in models.yaml",
-                429: "the account's quota is used up",
-            }[status]
-            raise TerminalBackendError(f"{self.name}: HTTP {status}: {said}; {remedy}", whole_run=True) from error
-        raise TerminalBackendError(f"{self.name}: HTTP {status}: {said}") from error
-
-    def _without_secrets(self, text: str) -> str:
-        if self._key:
-            text = text.replace(self._key, "***")
-        return re.sub(r"(?i)\b(sk|xai|bce|key)-[\w*-]{6,}", "***", text)[:300]
 
     async def count_tokens(self, messages: list[Message]) -> TokenCount:
         """See ``Backend.count_tokens``; by the server's own tokenizer where the entry says how."""
         if self.options.tokenizer == "none":
             return estimate_tokens(messages)
         turns = [message.model_dump() for message in messages]
+        if self.options.tokenizer == "folder":
+            return TokenCount(tokens=len(prompt_ids(self._in_folder(), messages)), exact=True)
         if self.options.tokenizer == "vllm":
-            found = await self._post("/tokenize", {"model": self._served, "messages": turns})
+            found = await self._counted("/tokenize", {"model": self._served, "messages": turns})
             return TokenCount(tokens=int(found["count"]), exact=True)
-        prompt = (await self._post("/apply-template", {"messages": turns}))["prompt"]
-        found = await self._post("/tokenize", {"content": prompt, "add_special": False, "parse_special": True})
+        prompt = (await self._counted("/apply-template", {"messages": turns}))["prompt"]
+        found = await self._counted("/tokenize", {"content": prompt, "add_special": False, "parse_special": True})
         return TokenCount(tokens=len(found["tokens"]), exact=True)
 
-    async def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        import httpx
+    def _in_folder(self) -> Any:
+        if self._tokenizer is None:
+            from transformers import AutoTokenizer
 
+            try:
+                self._tokenizer = AutoTokenizer.from_pretrained(self.options.tokenizer_folder, local_files_only=True)
+            except (OSError, ValueError) as error:
+                raise BackendError(
+                    f"{self.name}: no tokenizer in {self.options.tokenizer_folder!r}; put the model's tokenizer files "
+                    "there, or set tokenizer: none in models.yaml"
+                ) from error
+        return self._tokenizer
+
+    async def _counted(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Ask the server to count, with the key that it wants for answers too."""
         address = self.options.base_url.rstrip("/").removesuffix("/v1") + path
+        status, found, headers = await self._post(address, body)
+        if status in (408, 409, 425, 429) or status >= 500:
+            self.service.refuse(status, found, headers)  # raises: it may pass
         try:
-            async with httpx.AsyncClient(timeout=self.options.timeout_s, trust_env=False) as client:
-                response = await client.post(address, json=body)
-                response.raise_for_status()
-        except httpx.HTTPError as error:
+            if status != 200:
+                raise ValueError(f"HTTP {status}: {self.service.without_secrets(found.decode('utf-8', 'replace'))}")
+            counted: dict[str, Any] = json.loads(found)
+        except ValueError as error:
             raise BackendError(
-                f"{self.name}: {address} does not count tokens ({error}); set tokenizer: none"
+                f"{self.name}: {address} does not count tokens ({error}); set tokenizer: none in models.yaml"
             ) from error
-        found: dict[str, Any] = response.json()
-        return found
+        return counted
 
 
-def _reply(completion: dict[str, Any]) -> Reply:
-    """The reply in a chat completion's JSON; null content counts as no text, absent usage as unknown."""
-    choice = completion["choices"][0]
-    message = choice.get("message") or {}
-    text = message.get("content") or ""
-    finish = choice.get("finish_reason") or ""
-    usage = completion.get("usage") or {}
-    refusal = message.get("refusal") or ""
-    status = "refused" if refusal and not text else status_of(text, finish)
-    return Reply(
-        status=status,
-        text=text or refusal,
-        finish_reason=finish,
-        prompt_tokens=int(usage.get("prompt_tokens", -1)),
-        completion_tokens=int(usage.get("completion_tokens", -1)),
-        error="the service's content filter cut the answer" if status == "content_filter" else "",
-    )
-
-
-def _said(body: object) -> str:
-    """What a service's error body says: code and message."""
-    if not isinstance(body, dict):
-        return ""
-    inner = body.get("error", body)
-    if not isinstance(inner, dict):
-        return str(inner)
-    return " ".join(str(inner[key]) for key in ("code", "type", "message") if inner.get(key))
-
-
-def retry_after(headers: dict[str, str]) -> float | None:
-    """Seconds to wait by a response's headers (Retry-After in seconds or as a date, retry-after-ms), or None."""
-    low = {name.lower(): value for name, value in headers.items()}
-    try:
-        if "retry-after-ms" in low:
-            return max(0.0, float(low["retry-after-ms"]) / 1000)
-        value = low["retry-after"]
-    except (KeyError, ValueError):
+def _proxy(address: str) -> str | None:
+    """The proxy that the environment names for an address (HTTP_PROXY, HTTPS_PROXY, NO_PROXY), looked up once."""
+    parts = urlsplit(address)
+    if urllib.request.proxy_bypass(parts.hostname or ""):
         return None
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        when = email.utils.parsedate_tz(value)
-        if when is None:
-            return None
-        return max(0.0, email.utils.mktime_tz(when) - datetime.now(UTC).timestamp())
+    proxies = urllib.request.getproxies()
+    return proxies.get(parts.scheme) or proxies.get("all")

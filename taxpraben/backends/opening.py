@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from taxpraben.backends.baselines import BaselineBackend
-from taxpraben.backends.llama_cpp import LlamaCppBackend, LlamaCppOptions
+from taxpraben.backends.llama_cpp import LlamaCppBackend, LlamaCppHereBackend, LlamaCppOptions
 from taxpraben.backends.openai_api import OpenAIBackend, OpenAIOptions
 from taxpraben.backends.protocol import Backend
+from taxpraben.backends.ray_vllm import RayBackend
+from taxpraben.backends.replicas import ReplicaBackend
 from taxpraben.backends.roster import ModelEntry, Roster, options_of
 from taxpraben.backends.transformers_local import TransformersBackend, TransformersOptions
-from taxpraben.backends.vllm_local import VllmBackend, VllmOptions
+from taxpraben.backends.vllm_local import VllmBackend, VllmOptions, VllmSetup
+from taxpraben.backends.vllm_served import VllmServedBackend
 from taxpraben.backends.weights import Say, WeightError, fetch_weight, resolve_weight, weights_folder
 
 PACKAGES = {
@@ -41,12 +44,25 @@ def open_backend(roster: Roster, name: str) -> Backend:
         return OpenAIBackend(name, options)
     if isinstance(options, LlamaCppOptions):
         file = weights_folder(roster.root) / roster.find_weight(entry.weights).file
-        return LlamaCppBackend(name, options, file, roster.find_weight(entry.weights).sha256)
+        sha256 = roster.find_weight(entry.weights).sha256
+        if not options.serve:
+            return LlamaCppHereBackend(name, options, file, sha256)
+        return LlamaCppBackend(name, options, file, sha256, roster.root)
     source, identity = _source(roster, entry)
     if isinstance(options, TransformersOptions):
         return TransformersBackend(name, options, source, entry.revision, identity)
     assert isinstance(options, VllmOptions)
-    return VllmBackend(name, options, source, entry.revision, identity, roster.root)
+    return _vllm(VllmSetup(name, options, source, entry.revision, identity, roster.root))
+
+
+def _vllm(setup: VllmSetup) -> Backend:
+    """The offline engine, a server, several of either, or a Ray cluster's engines."""
+    if setup.options.ray is not None:
+        return RayBackend(setup, setup.options.ray)
+    kind = VllmServedBackend if setup.options.serve else VllmBackend
+    if setup.options.replicas == 1:
+        return kind(setup)
+    return ReplicaBackend(setup.name, [kind(setup, replica) for replica in range(setup.options.replicas)])
 
 
 def _source(roster: Roster, entry: ModelEntry) -> tuple[str, str]:
@@ -95,9 +111,21 @@ def _check(roster: Roster, name: str) -> list[Missing]:
             resolve_weight(entry.weights, roster.root)
         except WeightError as error:
             missing.append(Missing(name, f"weights {entry.weights}", str(error)))
+    if entry.folder and not (roster.root / entry.folder).is_dir():
+        remedy = f"put the model's files into {roster.root / entry.folder}, or mend folder in models.yaml"
+        missing.append(Missing(name, f"weights in {entry.folder}", remedy))
+    if entry.hub and not _in_cache(entry.hub, entry.revision):
+        remedy = f"fetched when first asked, or now: hf download {entry.hub} --revision {entry.revision}"
+        missing.append(Missing(name, f"weights {entry.hub}", remedy))
     if entry.hub and entry.revision in ("main", "master"):
         remedy = f"put a commit of {entry.hub} in revision; {entry.revision} may move"
         missing.append(Missing(name, "a pinned revision", remedy))
+    if isinstance(options, TransformersOptions) and options.device == "cuda" and shutil.which("nvidia-smi") is None:
+        missing.append(Missing(name, "a GPU", "run it where there is one, or set options.device: cpu"))
+    if isinstance(options, OpenAIOptions) and options.tokenizer == "folder":
+        place = roster.root / options.tokenizer_folder
+        if not options.tokenizer_folder or not place.is_dir():
+            missing.append(Missing(name, f"tokenizer in {place}", "put tokenizer.json and its configuration there"))
     if isinstance(options, VllmOptions):
         python = roster.root / options.python
         if not python.exists():
@@ -106,6 +134,15 @@ def _check(roster: Roster, name: str) -> list[Missing]:
             remedy = "run it where there is one (small models: options.device: cpu)"
             missing.append(Missing(name, "a GPU", remedy))
     return missing
+
+
+def _in_cache(hub: str, revision: str) -> bool:
+    """Whether the hub's own cache on this machine holds a model at a revision; nothing is looked up elsewhere."""
+    if importlib.util.find_spec("huggingface_hub") is None:
+        return False
+    from huggingface_hub import try_to_load_from_cache
+
+    return isinstance(try_to_load_from_cache(hub, "config.json", revision=revision), str)
 
 
 def list_models(roster: Roster) -> list[dict[str, str]]:
@@ -120,6 +157,8 @@ def list_models(roster: Roster) -> list[dict[str, str]]:
             "group": entry.group,
             "licence": entry.licence,
             "release": entry.release,
+            "supports": " ".join(open_backend(roster, name).capabilities.words),
+            "price": f"{entry.price.input:g} + {entry.price.output:g} {entry.price.currency}" if entry.price else "",
             "roster": "yes" if name in roster.chosen else "",
         }
         for name, entry in roster.models.items()

@@ -133,6 +133,9 @@ class Capabilities(Part):
         chat: takes messages.
         completion: takes a bare text.
         seed: the seed changes a drawn answer and repeats it.
+        logprobs: can tell the log probabilities of its tokens.
+        structured: can be held to a JSON schema.
+        batch_api: takes many requests as one file and answers them later (``/v1/files``, ``/v1/batches``).
         item_view: wants ``Request.view`` (baselines).
         concurrency: how many requests it gains from at a time where the parameters do not say.
     """
@@ -145,6 +148,19 @@ class Capabilities(Part):
     batch_api: bool = False
     item_view: bool = False
     concurrency: int = 8
+
+    @property
+    def words(self) -> list[str]:
+        """What is supported, one word each, for people."""
+        named = {
+            "chat": self.chat,
+            "completion": self.completion,
+            "seed": self.seed,
+            "logprobs": self.logprobs,
+            "structured": self.structured,
+            "batch": self.batch_api,
+        }
+        return [word for word, supported in named.items() if supported]
 
 
 class Backend(Protocol):
@@ -188,7 +204,7 @@ def estimate_tokens(messages: list[Message]) -> TokenCount:
     An upper estimate for models made for Chinese, which need 0.6 to 0.9 tokens a character.
     """
     text = "".join(message.content for message in messages)
-    ascii_count = sum(character < "\x80" for character in text)
+    ascii_count = len(text.encode("ascii", "ignore"))
     return TokenCount(tokens=len(text) - ascii_count + -(-ascii_count // 4) + 8 * len(messages), exact=False)
 
 

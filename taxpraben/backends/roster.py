@@ -15,6 +15,7 @@ from taxpraben.backends.baselines import BASELINES, BaselineOptions
 from taxpraben.backends.conversions import STEPS
 from taxpraben.backends.llama_cpp import LlamaCppOptions
 from taxpraben.backends.openai_api import OpenAIOptions
+from taxpraben.backends.spending import Price
 from taxpraben.backends.transformers_local import TransformersOptions
 from taxpraben.backends.vllm_local import VllmOptions
 from taxpraben.records.base import JsonObject, Part
@@ -141,6 +142,7 @@ class ModelEntry(Part):
         hub, revision: the hub repository of public weights and its revision.
         weights: a name under ``weights:`` instead of a hub repository.
         folder: a local folder instead of either (from the workspace's root), with a ``revision`` of your own.
+        price: what the service charges for a million tokens; what an answer costs is counted by it.
         options: what the backend may be told beside that; unknown keys are errors.
     """
 
@@ -161,6 +163,7 @@ class ModelEntry(Part):
     folder: str = ""
     weights: str = ""
     baseline: str = ""
+    price: Price | None = None
     options: dict[str, JsonValue] = {}
     notes: str = ""
 
@@ -268,9 +271,11 @@ def _section(path: Path, raw: dict[str, Any], key: str, kind: type[PartT]) -> di
 def _entry(path: Path, where: str, kind: type[PartT], body: Any) -> PartT:
     if not isinstance(body, dict):
         raise RosterError(f"{path}: {where} must be a mapping")
-    for key in body:
+    for key, value in body.items():
         if key not in kind.model_fields:
             raise RosterError(f"{path}: {where}: unknown key {key!r}; {_nearest(str(key), list(kind.model_fields))}")
+        if key == "price" and isinstance(value, dict):
+            _entry(path, f"{where}.price", Price, value)
     try:
         return kind.model_validate(body)
     except ValidationError as error:

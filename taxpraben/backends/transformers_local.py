@@ -111,7 +111,12 @@ class TransformersBackend:
         if sampling.seed is not None:
             torch.manual_seed(sampling.seed)
         drawn = sampling.temperature > 0
-        settings: dict[str, Any] = {"do_sample": drawn, "max_new_tokens": sampling.max_tokens}
+        # a penalty in the repository's generation_config.json would change even greedy answers, unlike other engines
+        settings: dict[str, Any] = {
+            "do_sample": drawn,
+            "max_new_tokens": sampling.max_tokens,
+            "repetition_penalty": 1.0,
+        }
         if drawn:
             settings |= {"temperature": sampling.temperature, "top_p": sampling.top_p, "top_k": 0}
         given = torch.tensor([ids], device=self._model.device)
@@ -121,6 +126,8 @@ class TransformersBackend:
         ended = bool(new) and new[-1] in _end_ids(self._model)
         text = self._tokenizer.decode(new, skip_special_tokens=True)
         finish = "stop" if ended or len(new) < sampling.max_tokens else "length"
+        if finish == "length":
+            text = text.rstrip("\ufffd")  # half a character at the cut, which the other engines leave out
         return Reply(
             status=status_of(text, finish),
             text=text,

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import time
-from collections import Counter
 from pathlib import Path
 from typing import Self
 
@@ -195,24 +195,105 @@ async def test_two_equal_questions_at_once_are_asked_once_where_one_at_a_time_is
     assert (len(echo.asked), asker.asked, asker.kept) == (1, 1, 3)
 
 
-async def test_every_one_of_many_requests_to_a_faulty_server_ends_in_one_row(
-    server: FaultyServer, tmp_path: Path
-) -> None:
-    tags = ["", "[429x2]", "[500x1]", "[dropx1]", "[garbagex1]", "[null]", "[empty]", "[length]", "[filter]", "[400]"]
-    wanted = ["ok", "ok", "ok", "ok", "ok", "length", "empty", "length", "content_filter", "error"]
-    prompts = [f"{tags[number % 10]}第{number}问" for number in range(400)]
-    backend = OpenAIBackend("m", OpenAIOptions(base_url=server.url, timeout_s=10))
+FAULTS = {
+    "": "ok",
+    "[429x2]": "ok",
+    "[500x1]": "ok",
+    "[503x1]": "ok",
+    "[stallx1]": "ok",
+    "[dropx1]": "ok",
+    "[dripx1]": "ok",
+    "[slow]": "ok",
+    "[garbagex1]": "ok",
+    "[errorinsidex1]": "ok",
+    "[null]": "length",
+    "[empty]": "empty",
+    "[length]": "length",
+    "[refusal]": "refused",
+    "[filter]": "content_filter",
+    "[cutbyfilter]": "content_filter",
+    "[toolong]": "too_long",
+    "[400]": "error",
+    "[500]": "error",
+    "[]": "ok",
+}
+"""Tags of the faulty server and the status in which a request with each must end."""
+
+
+@pytest.mark.parametrize("count", [200, pytest.param(2000, marks=pytest.mark.slow)])
+async def test_every_one_of_many_requests_to_a_faulty_server_ends_in_one_row(tmp_path: Path, count: int) -> None:
+    tags = [tag for tag in FAULTS if "429" not in tag]
+    prompts = [f"{'[429x2]' if number % 100 == 7 else tags[number % len(tags)]}第{number}问" for number in range(count)]
+    server = FaultyServer(jitter=0.03)  # answers come in any order, all with the same id
+    try:
+        backend = OpenAIBackend("m", OpenAIOptions(base_url=server.url, timeout_s=1.5))
+        manners = Manners(concurrency=64, attempts=3, first_wait=0.01, longest_wait=0.05, breaker=50)
+        with Journal(tmp_path / "j.jsonl") as journal:
+            async with Asker(backend, journal, manners) as asker:
+                replies = await work_through(prompts, lambda text: asker.ask(question(text), text), asker.workers)
+            rows = [json.loads(line)["about"] for line in journal.path.read_text(encoding="utf-8").splitlines()]
+        assert sorted(rows) == sorted(prompts)  # exactly one row each
+        for prompt, reply in zip(prompts, replies, strict=True):
+            assert reply.status == FAULTS[prompt[: prompt.index("第")]], (prompt, reply)
+            if reply.status == "ok":
+                assert reply.text == answer_to(prompt)
+        assert max(server.answered.values()) == 1  # none asked twice after success
+        once = ("[400]", "[filter]", "[toolong]", "[cutbyfilter]", "[refusal]", "[null]", "[empty]")
+        assert {server.tries[prompt] for prompt in prompts if prompt.startswith(once)} == {1}
+        assert asker.asked == count
+        asked = server.tries.total()
+        with Journal(tmp_path / "j.jsonl") as journal:
+            async with Asker(backend, journal, manners) as again:
+                wanted = [text for text in prompts if not text.startswith(("[400]", "[500]"))]
+                await work_through(wanted, lambda text: again.ask(question(text), text), 64)
+        assert server.tries.total() == asked
+    finally:
+        server.close()
+
+
+async def test_a_prepared_question_is_not_sent_before_an_answer_is_on_disk(tmp_path: Path) -> None:
+    """One slot, three questions ready: whenever one is sent, all answers given before stand in the file."""
+    on_disk: list[int] = []
+
+    class Watching(Echo):
+        async def answer(self, request: Request) -> Reply:
+            on_disk.append(len((tmp_path / "j.jsonl").read_text(encoding="utf-8").splitlines()))
+            return await super().answer(request)
+
     with Journal(tmp_path / "j.jsonl") as journal:
-        async with Asker(backend, journal, QUICK) as asker:
-            replies = await work_through(prompts, lambda text: asker.ask(question(text), text), 64)
-        assert len(journal.path.read_text(encoding="utf-8").splitlines()) == 400
-    assert Counter(reply.status for reply in replies) == {status: 40 * wanted.count(status) for status in set(wanted)}
-    assert all(
-        reply.text == answer_to(prompt) for prompt, reply in zip(prompts, replies, strict=True) if reply.status == "ok"
-    )
-    assert max(server.answered.values()) == 1  # none asked twice after success
-    assert {server.tries[prompt] for prompt in prompts if prompt.startswith(("[400]", "[filter]"))} == {1}
-    assert asker.asked == 400
+        async with Asker(Watching(), journal, Manners(concurrency=1)) as asker:
+            await work_through(range(12), lambda n: asker.ask(question(str(n)), ""), 4)
+    assert on_disk == list(range(12))
+
+
+async def test_equal_questions_at_once_are_asked_once_whatever_the_concurrency(tmp_path: Path) -> None:
+    echo = Echo()
+    with Journal(tmp_path / "j.jsonl") as journal:
+        async with Asker(echo, journal, Manners(concurrency=8)) as asker:
+            replies = await work_through(range(8), lambda _: asker.ask(question("同"), ""), 8)
+    assert (len(echo.asked), {reply.text for reply in replies}) == (1, {"同"})
+
+
+async def test_at_an_error_that_ends_the_run_answers_in_flight_are_kept_and_nothing_more_is_sent(
+    tmp_path: Path,
+) -> None:
+    class Bad(Echo):
+        async def answer(self, request: Request) -> Reply:
+            if request.messages[-1].content == "5":
+                await asyncio.sleep(0.03)
+                raise TerminalBackendError("no more", whole_run=True)
+            self.asked.append(request)
+            await asyncio.sleep(0.1)
+            return Reply(status="ok", text="x")
+
+    bad = Bad()
+    with Journal(tmp_path / "j.jsonl") as journal:
+        async with Asker(bad, journal, Manners(concurrency=6)) as asker:
+            with pytest.raises(TerminalBackendError, match="no more"):
+                await work_through(
+                    range(100), lambda n: asker.ask(question(str(n)), ""), asker.workers, stop=asker.stop, grace=5
+                )
+        assert len(bad.asked) == len(journal.replies) == 5
 
 
 async def test_a_stop_in_the_middle_loses_no_finished_answer(tmp_path: Path) -> None:

@@ -27,10 +27,11 @@ async def greedy(name: str) -> tuple[str, int, int]:
     return reply.text, reply.prompt_tokens, count.tokens
 
 
-async def test_the_folder_made_from_the_gguf_is_the_same_model() -> None:
+async def test_a_server_the_engine_in_process_and_the_folder_made_from_the_gguf_are_the_same_model() -> None:
     served = await greedy("embedded-small")
     loaded = await greedy("embedded-small-transformers")
-    assert served == loaded  # text, tokens as counted while answering, tokens as counted before
+    here = await greedy("embedded-small-here")
+    assert served == loaded == here  # text, tokens as counted while answering, tokens as counted before
     assert served[1] == served[2]
 
 

@@ -33,7 +33,7 @@ async def test_an_append_returns_only_when_its_line_is_in_the_file(tmp_path: Pat
     path = tmp_path / "j.jsonl"
     with Journal(path) as journal:
         await journal.append(entry("k1"))
-        assert '"key": "k1"' in path.read_text(encoding="utf-8")
+        assert '"key":"k1"' in path.read_text(encoding="utf-8")
 
 
 async def test_appends_of_one_moment_are_all_written_once(tmp_path: Path) -> None:

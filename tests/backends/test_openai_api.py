@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import time
-from email.utils import formatdate
+from pathlib import Path
 
 import pytest
 
-from taxpraben.backends.openai_api import OpenAIBackend, OpenAIOptions, retry_after
+from taxpraben.backends.openai_api import OpenAIBackend, OpenAIOptions
 from taxpraben.backends.protocol import (
     BackendError,
     Message,
@@ -159,12 +159,60 @@ async def test_tokens_are_estimated_from_above_where_no_tokenizer_is_known(serve
     assert (count.tokens, count.exact) == (3 + 1 + 8, False)  # three characters, four letters, one turn
 
 
-def test_retry_after_is_read_as_seconds_milliseconds_and_date() -> None:
-    assert retry_after({"Retry-After": "7"}) == 7
-    assert retry_after({"retry-after-ms": "250"}) == 0.25
-    assert retry_after({"retry-after": formatdate(time.time() + 30, usegmt=True)}) == pytest.approx(30, abs=2)
-    assert retry_after({"retry-after": "soon"}) is None
-    assert retry_after({}) is None
+@pytest.mark.parametrize("tokenizer", ["vllm", "llama.cpp"])
+async def test_a_server_that_wants_a_key_gets_it_for_counting_too(
+    monkeypatch: pytest.MonkeyPatch, tokenizer: str
+) -> None:
+    monkeypatch.setenv("TEST_SERVICE_KEY", KEY)
+    guarded = FaultyServer(key=KEY)
+    try:
+        reply = await ask(guarded, "问", api_key_env="TEST_SERVICE_KEY")
+        assert reply.status == "ok"
+        options = {"base_url": guarded.url, "tokenizer": tokenizer}
+        async with OpenAIBackend(
+            "m", OpenAIOptions.model_validate(options | {"api_key_env": "TEST_SERVICE_KEY"})
+        ) as one:
+            assert (await one.count_tokens([Message(role="user", content="四个字呀")])).exact
+        async with OpenAIBackend("m", OpenAIOptions.model_validate(options)) as other:
+            with pytest.raises(BackendError, match=r"does not count tokens \(HTTP 401.*set tokenizer: none"):
+                await other.count_tokens([Message(role="user", content="四个字呀")])
+    finally:
+        guarded.close()
+
+
+async def test_tokens_are_counted_by_the_models_own_tokenizer_in_a_folder(tmp_path: Path) -> None:
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import Split
+    from transformers import PreTrainedTokenizerFast
+
+    words = Tokenizer(WordLevel({word: number for number, word in enumerate(["?", "<s>", "税", "率"])}, unk_token="?"))
+    words.pre_tokenizer = Split("", "isolated")
+    made = PreTrainedTokenizerFast(tokenizer_object=words, bos_token="<s>", unk_token="?")
+    made.chat_template = "{{ bos_token }}{% for turn in messages %}{{ turn.content }}{% endfor %}率"
+    made.save_pretrained(tmp_path)
+    options = OpenAIOptions(base_url="http://127.0.0.1:9/v1", tokenizer="folder", tokenizer_folder=str(tmp_path))
+    count = await OpenAIBackend("m", options).count_tokens([Message(role="user", content="税率税率")])
+    assert (count.tokens, count.exact) == (1 + 4 + 1, True)  # one beginning, four characters, the template's own
+    missing = OpenAIOptions(base_url="http://127.0.0.1:9/v1", tokenizer="folder", tokenizer_folder="nowhere")
+    with pytest.raises(BackendError, match="no tokenizer in 'nowhere'"):
+        await OpenAIBackend("m", missing).count_tokens([Message(role="user", content="税")])
+
+
+async def test_a_refusal_inside_a_200_is_a_refusal(server: FaultyServer) -> None:
+    with pytest.raises(TransientBackendError, match="busy"):
+        await ask(server, "[errorinside]问")
+
+
+async def test_a_slow_answer_that_ends_in_time_is_an_answer(server: FaultyServer) -> None:
+    assert (await ask(server, "[slow]问")).status == "ok"
+
+
+def test_what_a_service_supports_stands_in_its_entry() -> None:
+    plain = OpenAIBackend("m", OpenAIOptions(base_url="http://127.0.0.1:1/v1", send_seed=False))
+    rich = OpenAIBackend("m", OpenAIOptions(base_url="http://127.0.0.1:1/v1", logprobs=True, batch_api=True))
+    assert plain.capabilities.words == ["chat", "structured"]
+    assert rich.capabilities.words == ["chat", "seed", "logprobs", "structured", "batch"]
 
 
 def test_the_identity_names_what_is_served_and_not_where() -> None:

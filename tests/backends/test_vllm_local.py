@@ -1,20 +1,24 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from taxpraben.backends.protocol import BackendError, Message, Request, Sampling, TerminalBackendError
-from taxpraben.backends.vllm_local import VllmBackend, VllmOptions
+from taxpraben.backends.vllm_local import VllmBackend, VllmOptions, VllmSetup
+from tests.backends.processes import still_alive
 
 STUB = Path(__file__).with_name("stub_vllm")
+ROOT = Path(__file__).parents[2]
 
 
 def backend(source: str = "model", **options: object) -> VllmBackend:
     body = {"python": sys.executable, "environment": {"PYTHONPATH": str(STUB)}, "start_s": 60, **options}
-    return VllmBackend("m", VllmOptions.model_validate(body), source, "rev", "hub/model@rev")
+    return VllmBackend(VllmSetup("m", VllmOptions.model_validate(body), source, "rev", "hub/model@rev"))
 
 
 def question(text: str, max_tokens: int = 50, seed: int = 1) -> Request:
@@ -82,3 +86,42 @@ def test_dtype_and_engine_arguments_are_part_of_the_identity() -> None:
     }
     assert len(revisions) == 3
     assert all("hub/model@rev" in revision for revision in revisions)
+
+
+async def test_one_prompt_beyond_the_context_does_not_fail_the_batch() -> None:
+    async with backend(max_model_len=60) as engine:
+        long, short = await asyncio.gather(engine.answer(question("长" * 50)), engine.answer(question("短", 20)))
+    # one beginning, <user>, fifty characters, <assistant>
+    assert (long.status, long.error) == ("too_long", "68 tokens and 50 new ones, max_model_len 60")
+    assert short.status == "ok"
+
+
+async def test_the_engine_says_with_what_it_runs() -> None:
+    async with backend(engine={"max_num_seqs": 4}) as engine:
+        assert engine.engine["vllm"] == "stub"
+        assert engine.engine["arguments"]["max_num_seqs"] == 4
+
+
+@pytest.mark.parametrize("said", ["问", "[hang]"])
+def test_a_killed_run_leaves_no_engine(said: str) -> None:
+    program = f"""
+import asyncio, sys
+sys.path.insert(0, {str(ROOT)!r})
+from tests.backends.test_vllm_local import backend, question
+async def main():
+    async with backend() as engine:
+        asking = asyncio.create_task(engine.answer(question({said!r})))
+        await asyncio.sleep(0.3)
+        print(engine.process_id, flush=True)
+        await asyncio.sleep(600)
+asyncio.run(main())
+"""
+    run = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    assert run.stdout is not None
+    with run.stdout:
+        worker = int(run.stdout.readline())
+        run.send_signal(signal.SIGKILL)
+        run.wait(30)
+    assert still_alive([worker]) == []

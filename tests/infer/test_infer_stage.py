@@ -16,10 +16,12 @@ import yaml
 
 from stages.console import run_stage
 from stages.infer.__main__ import main
+from taxpraben.backends.journal import read_replies
 from taxpraben.records.answer import Answer
 from taxpraben.records.base import read_records, write_records
 from taxpraben.records.item import Item
 from taxpraben.tasks.catalog import load_catalog
+from tests.backends.batch_server import BatchServer
 from tests.backends.faulty_server import FaultyServer
 from tests.infer.samples import make_item, make_text_item
 
@@ -28,7 +30,13 @@ ROOT = Path(__file__).parents[2]
 Runner = Callable[..., str]
 
 
-def workspace(folder: Path, items: list[Item], url: str = "http://127.0.0.1:9/v1", **infer: object) -> Path:
+def workspace(
+    folder: Path,
+    items: list[Item],
+    url: str = "http://127.0.0.1:9/v1",
+    entry: dict[str, object] | None = None,
+    **infer: object,
+) -> Path:
     params = {
         "profile": "t",
         "sources": "s",
@@ -47,7 +55,8 @@ def workspace(folder: Path, items: list[Item], url: str = "http://127.0.0.1:9/v1
                 "group": "chinese",
                 "base_url": url,
                 "options": {"concurrency": 8},
-            },
+            }
+            | (entry or {}),
             **{
                 name: {"title": name, "backend": "baseline", "access": "none", "group": "baseline", "baseline": name}
                 for name in ("random", "majority", "lead", "copy")
@@ -171,38 +180,249 @@ def test_an_unfinished_row_is_asked_again_and_the_others_are_not(tmp_path: Path,
         server.close()
 
 
+def served_apart(log: Path) -> subprocess.Popen[str]:
+    """A server in a process of its own, which keeps a log; its first line of output is its address."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.backends.faulty_server", str(log)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def log_lines(log: Path, kind: str) -> Counter[str]:
+    rows = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] if log.exists() else []
+    return Counter(prompt for found, prompt in rows if found == kind)
+
+
 @pytest.mark.slow
-def test_kill_9_at_random_moments_costs_no_answer_and_changes_no_byte(tmp_path: Path, run: Runner) -> None:
-    server = FaultyServer(latency=0.02)
+def test_kill_9_at_ten_random_moments_costs_no_answer_and_changes_no_byte(tmp_path: Path, run: Runner) -> None:
+    log = tmp_path / "server.log"
     (tmp_path / "killed").mkdir()
     (tmp_path / "calm").mkdir()
-    try:
-        calm = workspace(tmp_path / "calm", scq_items(100), server.url)
+    with served_apart(log) as server:
+        assert server.stdout is not None
+        url = server.stdout.readline().strip()
+        calm = workspace(tmp_path / "calm", scq_items(150), url)
         run(calm)
-        server.answered.clear()
-        folder = workspace(tmp_path / "killed", scq_items(100), server.url)
+        assert log_lines(log, "answered").total() == 300
+        log.unlink()
+        folder = workspace(tmp_path / "killed", scq_items(150), url)
         chance = random.Random(7)
-        kills = 0
-        for _ in range(4):
+        kills = surplus = 0
+        for _ in range(10):
+            before = log_lines(log, "answered")
+            on_disk = len(replies_on_disk(folder))
             with start(folder) as process:
-                enough = len(server.answered) + chance.randint(5, 45)
-                while process.poll() is None and len(server.answered) < enough:
+                enough = before.total() + chance.randint(2, 26)
+                while process.poll() is None and log_lines(log, "answered").total() < enough:
                     time.sleep(0.005)
                 if process.poll() is None:
                     process.send_signal(signal.SIGKILL)
                     kills += 1
                 process.communicate()
+            assert len(replies_on_disk(folder)) >= on_disk
+            time.sleep(0.1)  # what was in flight is still answered, into a closed connection
+            surplus += log_lines(log, "answered").total() - len(replies_on_disk(folder)) - surplus
         run(folder)
         name = "data/t/answers/service.parquet"
-        assert kills >= 3
+        assert kills == 10
         assert (folder / name).read_bytes() == (calm / name).read_bytes()
-        assert len(server.answered) == 200
-        # at most the eight in flight at each kill may have been answered without reaching the disk
-        assert sum(count - 1 for count in server.answered.values()) <= 8 * kills
+        answered = log_lines(log, "answered")
+        assert len(answered) == 300
+        # asked again is only what was answered into a dead process: at most the eight in flight at each kill
+        assert answered.total() - 300 == surplus <= 8 * kills
         keys = [json.loads(line)["key"] for line in journal(folder).read_text(encoding="utf-8").splitlines()]
-        assert len(keys) == len(set(keys)) == 200
+        assert len(keys) == len(set(keys)) == 300
+        server.communicate()
+
+
+def replies_on_disk(folder: Path) -> dict[str, object]:
+    """What the journal holds in whole lines."""
+    return dict(read_replies(journal(folder))[0])
+
+
+def test_a_killed_run_that_had_85_of_100_asks_for_15(tmp_path: Path, run: Runner) -> None:
+    server = FaultyServer()
+    try:
+        folder = workspace(tmp_path, scq_items(50), server.url)
+        run(folder)
+        lines = journal(folder).read_bytes().splitlines(keepends=True)
+        assert len(lines) == 100
+        journal(folder).write_bytes(b"".join(lines[:85]) + lines[85][:40])  # torn in the middle of the next line
+        server.tries.clear()
+        said = run(folder)
+        assert "mended, 40 bytes cut" in said
+        assert "15 asked now, 85 from the journal" in said
+        assert sorted(server.tries.values()) == [1] * 15
     finally:
         server.close()
+
+
+PRICED = {"price": {"input": 1_000_000.0, "output": 0.0, "currency": "CNY"}}
+"""A yuan for each token of the prompt; the server counts a token a character."""
+
+
+def test_a_budget_ends_the_run_politely_and_a_higher_one_goes_on(tmp_path: Path, run: Runner) -> None:
+    server = FaultyServer()
+    try:
+        folder = workspace(tmp_path, scq_items(20), server.url, PRICED, settings=["zero-shot"], budget=600)
+        said = run(folder, expect=4)
+        assert "infer.budget is 600 CNY" in said
+        assert "raise infer.budget in params.yaml and start again" in said
+        assert "Traceback" not in said
+        asked = len(server.bodies)
+        assert 0 < asked < 20
+        assert len(journal(folder).read_text(encoding="utf-8").splitlines()) == asked  # all that was paid for
+        assert not (folder / "data" / "t" / "answers" / "service.parquet").exists()
+        standing = json.loads((journal(folder).parent / "infer-service.status.json").read_text())
+        assert standing["state"] == "stopped"
+        assert standing["currency"] == "CNY"
+        assert 0 < standing["cost"] <= 600
+        said = run(workspace(tmp_path, scq_items(20), server.url, PRICED, settings=["zero-shot"], budget=10_000))
+        assert len(server.bodies) == 20
+        spent = sum(answer.prompt_tokens for answer in answers(folder))
+        assert f"{spent:.4f} CNY spent" in said
+    finally:
+        server.close()
+
+
+def test_a_total_budget_counts_what_other_models_of_its_currency_cost(tmp_path: Path, run: Runner) -> None:
+    server = FaultyServer()
+    try:
+        folder = workspace(tmp_path, scq_items(2), server.url, PRICED, settings=["zero-shot"])
+        models = yaml.safe_load((folder / "models.yaml").read_text(encoding="utf-8"))
+        models["models"]["second"] = models["models"]["service"]
+        (folder / "models.yaml").write_text(yaml.safe_dump(models), encoding="utf-8")
+        run(folder, "second")
+        spent = sum(answer.prompt_tokens for answer in answers(folder, "second"))
+        params = yaml.safe_load((folder / "params.yaml").read_text(encoding="utf-8"))
+        params["profiles"]["t"]["infer"]["total_budget"] = {"CNY": spent + 1}
+        (folder / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
+        said = run(folder, expect=4)
+        assert f"infer.total_budget.CNY is {spent + 1:g} CNY, {spent:.4f} are spent" in said
+        assert len(server.bodies) == 2
+        params["profiles"]["t"]["infer"]["total_budget"] = {"USD": 5}
+        (folder / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
+        assert "service is charged in CNY; add CNY" in run(folder, expect=1)
+    finally:
+        server.close()
+
+
+def test_a_budget_for_a_service_without_a_price_is_refused(tmp_path: Path, run: Runner) -> None:
+    said = run(workspace(tmp_path, scq_items(2), budget=5), expect=1)
+    assert "models.service has no price, so infer.budget cannot be kept" in said
+
+
+def test_batch_files_give_the_same_answers_as_single_calls(tmp_path: Path, run: Runner) -> None:
+    server = BatchServer()
+    batch = {"poll_s": 0.02, "requests": 6}
+    (tmp_path / "singly").mkdir()
+    (tmp_path / "batches").mkdir()
+    try:
+        items = [*scq_items(8), make_text_item(1, "TaxSum", "某局发布公告。", "公告")]
+        singly = workspace(tmp_path / "singly", items, server.url)
+        run(singly)
+        asked = server.singly
+        assert "its service is not known to take batch files" in run(
+            workspace(tmp_path / "batches", items, server.url, batches=True), expect=1
+        )
+        entry = {"options": {"batch_api": True}}
+        folder = workspace(tmp_path / "batches", items, server.url, entry, batches=True, batch=batch)
+        said = run(folder)
+        assert server.singly == asked
+        assert len(server.batches) == 3
+        assert "17 asked now, 0 from the journal" in said
+        assert [row.model_dump() for row in answers(folder)] == [row.model_dump() for row in answers(singly)]
+    finally:
+        server.close()
+
+
+@pytest.mark.slow
+def test_a_batch_survives_kill_9_and_is_paid_for_once(tmp_path: Path, run: Runner) -> None:
+    server = BatchServer(looks=1_000_000)
+    try:
+        entry = {"options": {"batch_api": True}}
+        folder = workspace(tmp_path, scq_items(6), server.url, entry, batches=True, batch={"poll_s": 0.05})
+        with start(folder) as process:
+            while not any(server.looks.values()):
+                time.sleep(0.01)
+            process.kill()
+            process.communicate()
+        server.until = 0
+        said = run(folder)
+        assert (len(server.batches), server.singly) == (1, 0)
+        assert "12 asked now" in said
+        assert Counter(row.status for row in answers(folder)) == {"ok": 12}
+    finally:
+        server.close()
+
+
+def test_what_made_the_answers_stands_beside_them(tmp_path: Path, run: Runner) -> None:
+    server = FaultyServer()
+    try:
+        folder = workspace(tmp_path, scq_items(3), server.url, {"api_key_env": ""}, runs=2, temperature=0.7)
+        run(folder)
+        path = folder / "data" / "t" / "answers" / "service.record.json"
+        record = json.loads(path.read_text(encoding="utf-8"))
+        assert (record["model"], record["revision"], record["release"]) == ("service", "openai|service", "0.1.0")
+        assert record["params"]["temperature"] == 0.7
+        assert record["seeds"] == {"0": 20260101, "1": 20260102}
+        assert record["answers"]["statuses"] == {"ok": 12}
+        assert record["prompts"]["tasks"] == {"TaxSCQ": {"task_version": [1], "items": 3, "drawn": {"0": 3}}}
+        assert record["tokens"]["prompt"] == sum(row.prompt_tokens for row in answers(folder))
+        (asked_by,) = record["asked_by"]
+        for who in (asked_by, record["written_by"]):
+            assert {"python", "openai", "aiohttp", "commit"} <= set(who["versions"])
+            assert {"system", "processor", "cores", "memory_gib", "gpus"} == set(who["machine"])
+        run(folder)  # nothing is asked: the record still names who asked
+        again = json.loads(path.read_text(encoding="utf-8"))
+        assert again["asked_by"] == [asked_by]
+        assert again["answers"] == record["answers"]
+        assert again["prompts"] == record["prompts"]
+    finally:
+        server.close()
+
+
+@pytest.mark.slow
+def test_status_shows_a_running_and_a_killed_inference_from_elsewhere(tmp_path: Path) -> None:
+    server = FaultyServer(latency=1.5)
+
+    def status(folder: Path) -> str:
+        code = "from cli.main import main; main()"
+        command = [sys.executable, "-c", code, "status"]
+        found = subprocess.run(
+            command, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True
+        )
+        return next(line for line in found.stdout.splitlines() if line.startswith("service"))
+
+    try:
+        folder = workspace(tmp_path, scq_items(100), server.url, PRICED)
+        models = yaml.safe_load((folder / "models.yaml").read_text(encoding="utf-8"))
+        models["roster"] = ["service"]
+        (folder / "models.yaml").write_text(yaml.safe_dump(models), encoding="utf-8")
+        assert status(folder) == "service: not asked yet"
+        with start(folder) as process:
+            while (
+                '"done": 0' in (found := read_text(journal(folder).parent / "infer-service.status.json")) or not found
+            ):
+                time.sleep(0.05)
+            line = status(folder)
+            assert line.startswith("service: running (")
+            assert " of 200, " in line
+            assert "CNY spent" in line
+            assert "tokens/s in and out" in line
+            assert " left" in line
+            process.kill()
+            process.communicate()
+        assert status(folder).startswith("service: killed (")
+    finally:
+        server.close()
+
+
+def read_text(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 @pytest.mark.slow
