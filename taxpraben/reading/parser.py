@@ -16,6 +16,9 @@ from taxpraben.reading.surface import narrow, squeezed
 Ask = Callable[[str], str]
 """Sends one prompt and gives the reply's text; raises ``ParserUnavailableError`` where none comes."""
 
+_ENDS = " \n。.，,；;！!\"'“”"
+"""Marks that models put around a quotation; they prove nothing and are not checked."""
+
 _COUNTS = {2: "两", 3: "三", 4: "四", 5: "五", 6: "六", 7: "七", 8: "八", 9: "九", 10: "十"}
 
 
@@ -93,7 +96,7 @@ def _value_of(reply: str, asked: Asked, text: str) -> Found | str:
     start, end = reply.find("{"), reply.rfind("}")
     try:
         raw = json.loads(reply[start : end + 1])
-        value, evidence = str(raw.get("答案") or "").strip(), str(raw.get("原文") or "").strip()
+        value, evidence = str(raw.get("答案") or "").strip(), str(raw.get("原文") or "").strip(_ENDS)
     except (ValueError, AttributeError):
         return f"the model parser's reply is no JSON object: {reply[:80]!r}"
     if not value:

@@ -62,6 +62,7 @@ def test_empty_fields_of_the_parser_leave_the_answer_unread() -> None:
     ("value", "quote", "status"),
     [
         ("C", "第三个说法才站得住", "read"),
+        ("C", "“第三个说法才站得住。。”", "read"),
         ("C", "第三个选项正确", "reader_error"),
         ("G", "第三个说法才站得住", "reader_error"),
         ("", "", "unread"),
