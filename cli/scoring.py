@@ -34,7 +34,7 @@ def score(
     draws: Annotated[int, typer.Option(help="Bootstrap draws of the intervals.")] = 1000,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Readings are scored, as given and as read; with FILE: score another harness's outputs."""
+    """Readings are scored, as given and as read; with FILE: another harness's outputs (rows: docs/scoring.md)."""
     if file is None:
         _repro(["score"])
         return
