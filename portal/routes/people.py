@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -80,22 +81,26 @@ def revoke_invitation(request: Request, visitor: VisitorOf, form: FormOf) -> Res
     return RedirectResponse("/people?done=revoked", status_code=303)
 
 
-def _refusable(request: Request, visitor: Visitor, done: str, refused: str) -> Response:
-    if refused:
-        return _page(request, visitor, problem=refused, status=422)
+def _refused(request: Request, visitor: Visitor, reason: str) -> Response:
+    return _page(request, visitor, problem=reason, status=422)
+
+
+def _settled(request: Request, visitor: Visitor, done: str, act: Callable[[], object]) -> Response:
+    """The page again: with ``done`` after the act, or with why the queue refused it; nobody by that name is a 404."""
+    try:
+        act()
+    except NotFoundError:
+        raise
+    except QueueError as error:
+        return _refused(request, visitor, str(error))
     return RedirectResponse(f"/people?done={done}", status_code=303)
 
 
 @router.post("/people/role", name="change_role")
 def change_role(request: Request, visitor: VisitorOf, form: FormOf) -> Response:
     """Gives somebody another role; it holds at once."""
-    try:
-        accounts.set_role(queue_of(request), field_of(form, "person"), field_of(form, "role"), visitor.name)
-    except NotFoundError:
-        raise
-    except QueueError as error:
-        return _refusable(request, visitor, "", str(error))
-    return _refusable(request, visitor, "role", "")
+    queue, person, role = queue_of(request), field_of(form, "person"), field_of(form, "role")
+    return _settled(request, visitor, "role", lambda: accounts.set_role(queue, person, role, visitor.name))
 
 
 @router.post("/people/email", name="link_email")
@@ -104,28 +109,21 @@ def link_email(request: Request, visitor: VisitorOf, form: FormOf) -> Response:
     provider: Provider | None = request.app.state.provider
     email = field_of(form, "email").strip().lower()
     if provider is None or email.count("@") != 1:
-        return _refusable(request, visitor, "", visitor.say("no_email"))
-    try:
-        accounts.link_identity(
-            queue_of(request), provider.issuer, email_subject(email), field_of(form, "person"), email, visitor.name
-        )
-    except NotFoundError:
-        raise
-    except QueueError as error:
-        return _refusable(request, visitor, "", str(error))
-    return _refusable(request, visitor, "linked", "")
+        return _refused(request, visitor, visitor.say("no_email"))
+    queue, issuer, person = queue_of(request), provider.issuer, field_of(form, "person")
+    return _settled(
+        request,
+        visitor,
+        "linked",
+        lambda: accounts.link_identity(queue, issuer, email_subject(email), person, email, visitor.name),
+    )
 
 
 @router.post("/people/leave", name="leave")
 def leave(request: Request, visitor: VisitorOf, form: FormOf) -> Response:
     """Ends somebody's part; what they hold goes to somebody else or back to the queue."""
-    try:
-        end_part(queue_of(request), field_of(form, "person"), field_of(form, "to") or None, visitor.name)
-    except NotFoundError:
-        raise
-    except QueueError as error:
-        return _refusable(request, visitor, "", str(error))
-    return _refusable(request, visitor, "left", "")
+    queue, person, to = queue_of(request), field_of(form, "person"), field_of(form, "to") or None
+    return _settled(request, visitor, "left", lambda: end_part(queue, person, to, visitor.name))
 
 
 @router.post("/people/back", name="come_back")
@@ -142,7 +140,7 @@ def hand_over(request: Request, visitor: VisitorOf, form: FormOf) -> Response:
     to = field_of(form, "to")
     known = {member.name for member in everybody(queue) if member.active}
     if to and to not in known:
-        return _refusable(request, visitor, "", visitor.say("nobody_called", name=to))
+        return _refused(request, visitor, visitor.say("nobody_called", name=to))
     hand_over_works(queue, field_of(form, "person"), to or None, visitor.name)
     return RedirectResponse("/people?done=handed_over", status_code=303)
 

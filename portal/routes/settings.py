@@ -12,6 +12,7 @@ from portal.guard import THEMES, FormOf, Visitor, VisitorOf, field_of, number_of
 from portal.render import done_message, render
 from portal.routes.signing import HASHING, elsewhere, welcome
 from taxpraben.queue import accounts
+from taxpraben.queue.attempts import blocked, note_attempt
 from taxpraben.queue.people import set_password, verify
 from taxpraben.queue.policy import LEAST, MOST, change_policy, current_policy, held_keys, release_held
 from taxpraben.queue.states import QueueError
@@ -72,10 +73,10 @@ def change_password(request: Request, visitor: VisitorOf, form: FormOf) -> Respo
     if new != field_of(form, "again"):
         return _page(request, visitor, problem=visitor.say("passwords_differ"), status=422)
     with HASHING:
-        if accounts.blocked(queue, visitor.name, address):
+        if blocked(queue, visitor.name, address):
             return _page(request, visitor, problem=visitor.say("too_many_attempts", minutes=10), status=429)
         if verify(queue, visitor.name, field_of(form, "old")) is None:
-            accounts.note_attempt(queue, visitor.name, address, succeeded=False)
+            note_attempt(queue, visitor.name, address, succeeded=False)
             return _page(request, visitor, problem=visitor.say("wrong_password"), status=403)
         try:
             set_password(queue, visitor.name, new, visitor.name)

@@ -27,7 +27,8 @@ from portal.guard import (
 from portal.oidc import Provider
 from portal.render import render
 from taxpraben.queue.accounts import accept_invitation as take_up
-from taxpraben.queue.accounts import blocked, find_invitation, note_attempt
+from taxpraben.queue.accounts import find_invitation
+from taxpraben.queue.attempts import blocked, note_attempt
 from taxpraben.queue.people import (
     SESSION_MINUTES,
     SHORTEST_PASSWORD,

@@ -10,7 +10,7 @@ from stages.score.opening import open_metrics
 from stages.score.params import ScoreParams
 from stages.score.scoring import score_all
 from taxpraben.records.base import read_records, write_records
-from taxpraben.records.item import Item
+from taxpraben.records.item import read_release
 from taxpraben.records.reading import Reading
 from taxpraben.records.score import Score
 from taxpraben.tasks.catalog import find_task
@@ -26,11 +26,7 @@ def main() -> None:
     params = workspace.section("score", ScoreParams)
     readings = read_records(workspace.readings(model), Reading)
     tasks = {name: find_task(name) for name in dict.fromkeys(reading.task for reading in readings)}
-    items = {
-        (item.task, item.item_id): item
-        for name in tasks
-        for item in read_records(workspace.release / f"{name}.parquet", Item)
-    }
+    items = read_release(workspace.release, tasks)
     names = {metric for task in tasks.values() for metric in task.metric_names}
     metrics = open_metrics({params.substitute.get(name, name) for name in names}, params, workspace)
     with ScoreKeep(workspace.out / "cache" / "scores.sqlite") as keep:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import hashlib
 import secrets
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
-from sqlalchemy import Select, delete, func, select
+from sqlalchemy import Select, delete, select
 from sqlalchemy.orm import Session
 
 from taxpraben.queue.audit import log
@@ -20,7 +20,7 @@ from taxpraben.queue.store import Queue, stamp
 from taxpraben.queue.tables import ApiToken as TokenRow
 from taxpraben.queue.tables import Identity as IdentityRow
 from taxpraben.queue.tables import Invitation as InvitationRow
-from taxpraben.queue.tables import Person, SignIn, SignInAttempt
+from taxpraben.queue.tables import Person, SignIn
 
 SCOPES = ("read", "write")
 TOKEN_PREFIX = "tpb_"  # noqa: S105 (lets scanners recognise a leaked token; no secret)
@@ -326,49 +326,6 @@ def identities(queue: Queue, name: str) -> list[Identity]:
             select(IdentityRow).where(IdentityRow.name == name).order_by(IdentityRow.issuer, IdentityRow.subject)
         )
         return [Identity(row.issuer, row.subject, row.name, row.email, row.linked_at) for row in rows]
-
-
-# --- limits on trying
-
-
-def _subjects(name: str, address: str) -> tuple[str, str]:
-    return f"name {name[:100]}", f"address {address[:100]}"
-
-
-def note_attempt(queue: Queue, name: str, address: str, succeeded: bool) -> None:
-    """Note how a sign-in ended. A success forgets the name's failures, not the address's."""
-    by_name, by_address = _subjects(name, address)
-    with queue.write() as session:
-        at = queue.now()
-        if succeeded:
-            session.execute(delete(SignInAttempt).where(SignInAttempt.subject == by_name))
-            return
-        session.execute(delete(SignInAttempt).where(SignInAttempt.at < stamp(queue.clock() - timedelta(days=1))))
-        session.add_all([SignInAttempt(subject=by_name, at=at), SignInAttempt(subject=by_address, at=at)])
-
-
-def blocked(
-    queue: Queue, name: str, address: str, by_name: int = 8, by_address: int = 40, minutes: float = 10
-) -> float:
-    """How many minutes this name or address has to wait after failing too often; 0 where it may try.
-
-    Counted in the database, so the limit holds over all processes of the portal.
-    """
-    since = stamp(queue.clock() - timedelta(minutes=minutes))
-    with queue.read() as session:
-        for subject, most in zip(_subjects(name, address), (by_name, by_address), strict=True):
-            count, first = session.execute(
-                select(func.count(), func.min(SignInAttempt.at)).where(
-                    SignInAttempt.subject == subject, SignInAttempt.at >= since
-                )
-            ).one()
-            if count >= most:
-                return max(0.1, minutes - _minutes_since(queue, first))
-    return 0.0
-
-
-def _minutes_since(queue: Queue, at: str) -> float:
-    return (queue.clock() - datetime.fromisoformat(at)).total_seconds() / 60
 
 
 # --- roles and sessions

@@ -12,15 +12,11 @@ from dataclasses import dataclass
 from sqlalchemy import Integer, cast, func, select
 
 from taxpraben.queue.audit import log
-from taxpraben.queue.events import note_completion
-from taxpraben.queue.intake import record_decision
-from taxpraben.queue.policy import read_policy
-from taxpraben.queue.rulings import ruled
+from taxpraben.queue.rulings import decide_by_expert, ruled
 from taxpraben.queue.states import FILTERED, NotFoundError, QueueError, Verdict
 from taxpraben.queue.store import Queue
 from taxpraben.queue.tables import Entry, GoldDraft, Ruling, Work
 from taxpraben.records.content import Content
-from taxpraben.records.decision import Decision
 
 
 @dataclass(frozen=True)
@@ -93,19 +89,7 @@ def add_gold(
             if entry.state != "open":
                 raise QueueError(f"Draft {draft_id} is {entry.state}: somebody is at it")
             known, final = ruled(entry, verdict, content, reason)
-            decision = Decision(
-                draft_id=draft_id,
-                task=entry.task,
-                draft_digest=entry.digest,
-                verdict=known,
-                content=final,
-                reason=reason.strip(),
-                annotator=actor,
-                round=read_policy(session).round,
-                decided_at=at,
-            )
-            record_decision(session, at, entry, decision, actor, "settled_by_expert")
-            note_completion(session, at, entry)
+            decide_by_expert(session, at, entry, known, final, reason, actor)
         if session.get(GoldDraft, draft_id) is None:
             session.add(GoldDraft(draft_id=draft_id, added_by=actor, added_at=at))
             log(session, at, actor, "gold_added", entry)

@@ -261,6 +261,25 @@ def check(queue: Queue, work_id: int, checker: str, passed: bool, reason: str = 
         return _state(work)
 
 
+def decide_by_expert(
+    session: Session, at: str, entry: Entry, verdict: Verdict, content: Content | None, reason: str, expert: str
+) -> None:
+    """Write an expert's word, as ``ruled`` gave it, as the draft's decision, in the transaction under way."""
+    decision = Decision(
+        draft_id=entry.draft_id,
+        task=entry.task,
+        draft_digest=entry.digest,
+        verdict=verdict,
+        content=content,
+        reason=reason.strip(),
+        annotator=expert,
+        round=read_policy(session).round,
+        decided_at=at,
+    )
+    record_decision(session, at, entry, decision, expert, "settled_by_expert")
+    note_completion(session, at, entry)
+
+
 def settle(
     queue: Queue,
     draft_id: str,
@@ -297,17 +316,5 @@ def settle(
         judged_too = any(work.person == expert for work in works)
         if judged_too and (verdict, final.digest if final is not None else "") not in of_others:
             raise QueueError("Nobody settles a dispute with their own judgement; another expert may")
-        decision = Decision(
-            draft_id=draft_id,
-            task=entry.task,
-            draft_digest=entry.digest,
-            verdict=verdict,
-            content=final,
-            reason=reason.strip(),
-            annotator=expert,
-            round=read_policy(session).round,
-            decided_at=at,
-        )
-        record_decision(session, at, entry, decision, expert, "settled_by_expert")
-        note_completion(session, at, entry)
+        decide_by_expert(session, at, entry, verdict, final, reason, expert)
         note_rounds(session, at)

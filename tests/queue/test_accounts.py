@@ -12,7 +12,6 @@ from taxpraben.queue.accounts import (
     accept_invitation,
     accept_invitation_by_identity,
     api_tokens,
-    blocked,
     end_sessions,
     find_api_token,
     find_identity,
@@ -21,11 +20,11 @@ from taxpraben.queue.accounts import (
     invite,
     link_identity,
     make_api_token,
-    note_attempt,
     revoke_api_token,
     revoke_invitation,
     set_role,
 )
+from taxpraben.queue.attempts import blocked, note_attempt
 from taxpraben.queue.people import create_person, find_session, leave, open_session, verify
 from taxpraben.queue.states import NotFoundError, QueueError
 from taxpraben.queue.store import Queue, open_queue
