@@ -7,7 +7,7 @@ retained where the mean over raters and metrics is above 2 (not at it). Alpha is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
@@ -35,8 +35,7 @@ class Mark:
     marks: tuple[int, int, int]
 
 
-@dataclass(frozen=True)
-class PromptMeans:
+class PromptMeans(Record):
     """The means of one prompt, 0 to 3; None without ratings.
 
     Attributes:
@@ -44,9 +43,13 @@ class PromptMeans:
         retained: whether the mean is above 2; None without ratings.
     """
 
-    prompt_id: str
+    NAME: ClassVar[str] = "rated_prompt"
+    VERSION: ClassVar[int] = 1
+    KEY: ClassVar[tuple[str, ...]] = ("task", "number")
+
     task: str
     number: int
+    prompt_id: str
     text: str
     raters: int
     accuracy: float | None
@@ -190,25 +193,6 @@ def _read(queue: Queue, task: str | None, round_number: int | None) -> tuple[lis
         return list(session.scalars(prompts)), marks
 
 
-class RatedPrompt(Record):
-    """A prompt with the means of its ratings, and whether it is retained; null without ratings."""
-
-    NAME: ClassVar[str] = "rated_prompt"
-    VERSION: ClassVar[int] = 1
-    KEY: ClassVar[tuple[str, ...]] = ("task", "number")
-
-    task: str
-    number: int
-    prompt_id: str
-    text: str
-    raters: int
-    accuracy: float | None
-    naturalness: float | None
-    informativeness: float | None
-    mean: float | None
-    retained: bool | None
-
-
 def write_retained(queue: Queue, folder: Path, task: str | None = None) -> dict[str, tuple[int, int]]:
     """Write ``TASK.yaml`` for each rated task, in the form of a task folder's prompts.yaml, and ``ratings.jsonl``.
 
@@ -222,10 +206,10 @@ def write_retained(queue: Queue, folder: Path, task: str | None = None) -> dict[
 
     folder.mkdir(parents=True, exist_ok=True)
     written: dict[str, tuple[int, int]] = {}
-    rows: list[RatedPrompt] = []
+    rows: list[PromptMeans] = []
     for summary in rating_summary(queue, task):
         written[summary.task] = (summary.retained, summary.total)
-        rows += [RatedPrompt.model_validate(asdict(prompt)) for prompt in summary.prompts]
+        rows += summary.prompts
         kept = [prompt.text for prompt in summary.prompts if prompt.retained]
         if kept:
             body = yaml.safe_dump({"version": 1, "prompts": kept}, allow_unicode=True, sort_keys=False, width=120)
