@@ -2,6 +2,7 @@
 
 The scores are drawn by seed: each model has a level, each item a difficulty. Every text dataset has BERTScore and
 BARTScore a row an answer, every choice dataset one row, so that there are more rows than answers.
+Ends with status 1 above 60 s or 4 GiB.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ SIZES = {
     "TaxQA": 700, "TaxBoard": 500, "TaxCrime": 200, "TaxOpinion": 500, "TaxRisk": 200, "TaxInspect": 200,
     "TaxPlan": 200,
 }  # fmt: skip
+MOST_S, MOST_GIB = 60, 4
 _OWN_FIELDS = [
     Field(name="思路", kind="text"),
     Field(name="筹划前", kind="number"),
@@ -107,6 +109,8 @@ def rank_files(folder: Path, draws: int) -> None:
     order = sorted(whole, key=lambda row: -(row.mean or 0))
     if [row.model for row in order] != sorted(row.model for row in whole):
         raise SystemExit("the models do not come out in the order of their levels")
+    if took > MOST_S or peak > MOST_GIB:
+        raise SystemExit(f"more than {MOST_S} s or {MOST_GIB} GiB")
 
 
 def main() -> None:

@@ -30,23 +30,37 @@ def interval(draws: Floats, level: float) -> tuple[float, float] | None:
     return float(low), float(high)
 
 
-def leads(better: Floats, worse: Floats, level: float) -> bool:
-    """Whether the paired interval of the difference lies above 0. The draws must be over the same items."""
+def least_p(items: int) -> float:
+    """The smallest p-value that so many items can give: that of a sign test in which all of them agree.
+
+    A bootstrap over two items has three different draws; that all lie on one side says nothing of a third item.
+    """
+    return float(0.5 ** (items - 1))
+
+
+def leads(better: Floats, worse: Floats, level: float, items: int) -> bool:
+    """Whether the paired interval of the difference lies above 0, and its items are enough to say so."""
     found = interval(better - worse, level)
-    return found is not None and found[0] > 0
+    return found is not None and found[0] > 0 and least_p(items) < 1 - level
 
 
-def difference_p(first: Floats, second: Floats) -> float | None:
+def difference_p(first: Floats, second: Floats, items: int) -> float | None:
     """Two-sided p-value of the paired difference: twice the smaller share of draws on either side of 0.
 
-    One draw is added to both counts (Davison and Hinkley 1997, section 4.2), so 1,000 draws give no less than 0.002.
-    None without draws. The draws must be over the same items.
+    One draw is added to both counts (Davison and Hinkley 1997, section 4.2), so 1,000 draws give no less than 0.002;
+    few items give no less than ``least_p``. None without draws.
+
+    Args:
+        first: draws of one model.
+        second: those of another over the same items.
+        items: how many these are.
     """
     difference = (first - second)[np.isfinite(first - second)]
     if not len(difference):
         return None
     below, above = (difference <= 0).sum(), (difference >= 0).sum()
-    return float(min(1.0, 2 * (1 + min(below, above)) / (len(difference) + 1)))
+    drawn = float(min(1.0, 2 * (1 + min(below, above)) / (len(difference) + 1)))
+    return max(drawn, min(1.0, least_p(items)))
 
 
 def holm(p_values: Mapping[str, float | None]) -> dict[str, float | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,14 @@ WHOLE = -1
 
 Draws = dict[int, Floats]
 """Draws by the place of the part."""
+
+
+class Pair(NamedTuple):
+    """Draws of two models over the items that both answered, and the number of these."""
+
+    first: Floats
+    second: Floats
+    items: int
 
 
 class Dataset:
@@ -69,7 +78,7 @@ class Dataset:
         # Rows are kept only where they will be needed: a whole benchmark has millions.
         self._grid = grid if len({items.tobytes() for items in self._items if items.any()}) > 1 else None
 
-    def pair(self, first: str, second: str, place: int = WHOLE) -> tuple[Floats, Floats] | None:
+    def pair(self, first: str, second: str, place: int = WHOLE) -> Pair | None:
         """Draws of two models over their common items; None where these make no value of both.
 
         Args:
@@ -85,7 +94,9 @@ class Dataset:
             self._over(model, common, place) if (own != common).any() else self._own(model, place)
             for model, own in ((first, one), (second, other))
         ]
-        return (draws[0], draws[1]) if draws[0] is not None and draws[1] is not None else None
+        if draws[0] is None or draws[1] is None:
+            return None
+        return Pair(draws[0], draws[1], int(common.sum()))
 
     def _own(self, model: str, place: int) -> Floats | None:
         return self.found[place][model].draws if model in self.found[place] else None
@@ -103,28 +114,31 @@ class Dataset:
         return weights_for(self._task.name, items, self._params.draws, self._params.seed)
 
 
-def told_apart(pairs: Sequence[tuple[Floats, Floats] | None], level: float) -> bool:
+def told_apart(pairs: Sequence[Pair | None], level: float) -> bool:
     """Whether the first of two models leads by the mean of these datasets.
 
     False where a dataset has no common items. Without draws, the means alone decide, and they differ.
 
     Args:
-        pairs: draws of the two models, dataset by dataset.
+        pairs: the two models, dataset by dataset.
         level: coverage of the interval.
     """
-    means = _means(pairs)
-    return means is not None and (not len(means[0]) or leads(*means, level))
+    mean = _mean(pairs)
+    return mean is not None and (not len(mean.first) or leads(mean.first, mean.second, level, mean.items))
 
 
-def pair_p(pairs: Sequence[tuple[Floats, Floats] | None]) -> float | None:
+def pair_p(pairs: Sequence[Pair | None]) -> float | None:
     """The p-value of the difference of two models in the mean of these datasets; None where one has no common items."""
-    means = _means(pairs)
-    return None if means is None else difference_p(*means)
+    mean = _mean(pairs)
+    return None if mean is None else difference_p(*mean)
 
 
-def _means(pairs: Sequence[tuple[Floats, Floats] | None]) -> tuple[Floats, Floats] | None:
+def _mean(pairs: Sequence[Pair | None]) -> Pair | None:
     known = [pair for pair in pairs if pair is not None]
     if not known or len(known) < len(pairs):
         return None
-    first, second = (np.mean([pair[side] for pair in known], axis=0) for side in (0, 1))
-    return first, second
+    return Pair(
+        np.mean([pair.first for pair in known], axis=0),
+        np.mean([pair.second for pair in known], axis=0),
+        sum(pair.items for pair in known),
+    )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.stats
 from statsmodels.stats.multitest import multipletests
 
 from stages.rank.bootstrap import difference_p, draw_weights, holm, interval, leads, shared_ranks
-from stages.rank.pairing import told_apart
+from stages.rank.pairing import Pair, told_apart
 
 
 def test_draws_hold_as_many_items_as_there_are_and_repeat_by_seed() -> None:
@@ -39,7 +40,7 @@ def test_models_that_the_interval_cannot_tell_apart_share_a_rank() -> None:
     noise = generator.normal(0, 0.05, 2000)
     draws = {"a": 0.50 + noise, "b": 0.49 + generator.normal(0, 0.05, 2000), "c": 0.3 + noise}
     ranks = shared_ranks(
-        {"a": 0.50, "b": 0.49, "c": 0.3}, lambda first, second: leads(draws[first], draws[second], 0.95)
+        {"a": 0.50, "b": 0.49, "c": 0.3}, lambda first, second: leads(draws[first], draws[second], 0.95, 100)
     )
     assert ranks == {"a": 1, "b": 1, "c": 3}
 
@@ -51,13 +52,13 @@ def test_paired_difference_tells_apart_what_single_intervals_would_not() -> None
     assert first is not None
     assert second is not None
     assert first[0] < second[1]
-    assert leads(better, worse, 0.95)
-    assert not leads(worse, better, 0.95)
+    assert leads(better, worse, 0.95, 200)
+    assert not leads(worse, better, 0.95, 200)
 
 
 def test_without_draws_the_means_decide_save_where_nothing_is_common() -> None:
-    assert told_apart([(np.zeros(0), np.zeros(0))], 0.95)
-    assert not told_apart([(np.zeros(0), np.zeros(0)), None], 0.95)
+    assert told_apart([Pair(np.zeros(0), np.zeros(0), 9)], 0.95)
+    assert not told_apart([Pair(np.zeros(0), np.zeros(0), 9), None], 0.95)
 
 
 def test_holm_gives_what_statsmodels_gives_and_passes_over_the_missing() -> None:
@@ -70,8 +71,19 @@ def test_holm_gives_what_statsmodels_gives_and_passes_over_the_missing() -> None
 def test_p_of_a_difference_is_two_sided_and_never_zero() -> None:
     # 1,000 draws, 25 of them on the other side: 2 * 26 / 1001.
     difference = np.array([-0.1] * 25 + [0.2] * 975)
-    assert difference_p(difference, np.zeros(1000)) == pytest.approx(2 * 26 / 1001)
-    assert difference_p(np.zeros(1000), difference) == pytest.approx(2 * 26 / 1001)
-    assert difference_p(np.ones(1000), np.zeros(1000)) == pytest.approx(2 / 1001)
-    assert difference_p(np.zeros(1000), np.zeros(1000)) == 1.0
-    assert difference_p(np.zeros(0), np.zeros(0)) is None
+    assert difference_p(difference, np.zeros(1000), 40) == pytest.approx(2 * 26 / 1001)
+    assert difference_p(np.zeros(1000), difference, 40) == pytest.approx(2 * 26 / 1001)
+    assert difference_p(np.ones(1000), np.zeros(1000), 40) == pytest.approx(2 / 1001)
+    assert difference_p(np.zeros(1000), np.zeros(1000), 40) == 1.0
+    assert difference_p(np.zeros(0), np.zeros(0), 40) is None
+
+
+def test_few_items_tell_nothing_whatever_the_draws() -> None:
+    # A sign test in which all items agree: two-sided 2 * 0.5**n.
+    better, worse = np.ones(1000), np.zeros(1000)
+    for items in (1, 2, 3, 5):
+        least = scipy.stats.binomtest(items, items, 0.5).pvalue
+        assert difference_p(better, worse, items) == pytest.approx(least)
+        assert not leads(better, worse, 0.95, items)
+    assert leads(better, worse, 0.95, 6)
+    assert difference_p(better, worse, 20) == pytest.approx(2 / 1001)

@@ -52,13 +52,20 @@ def test_the_other_way_round_gives_the_same_p_and_the_mirrored_interval() -> Non
 
 
 def test_p_values_are_corrected_for_the_number_of_datasets() -> None:
-    rows = [*whole_model("m", 1.0), *whole_model("n", 0.0)]
+    rows = [*whole_model("m", 1.0, items=10), *whole_model("n", 0.0, items=10)]
     found = compared(rows)
     row = found["TaxRisk"]
     assert row.p == pytest.approx(2 / 401)
     assert row.p_corrected == pytest.approx(14 * 2 / 401)
     assert found["overall"].difference == pytest.approx(1.0)
     assert found["overall"].p_corrected == pytest.approx(7 * 2 / 401)
+
+
+def test_a_dataset_of_two_items_differs_for_nobody() -> None:
+    found = compared([*whole_model("m", 1.0, items=2), *whole_model("n", 0.0, items=2)])
+    assert (found["TaxRisk"].difference, found["TaxRisk"].p) == (pytest.approx(1.0), 0.5)
+    # All 28 items together do say something.
+    assert found["overall"].p == pytest.approx(2 / 401)
 
 
 def test_a_group_that_one_of_them_lacks_a_dataset_of_is_left_out() -> None:

@@ -153,8 +153,8 @@ def test_interval_holds_the_mean_and_is_wider_with_fewer_items() -> None:
     assert widths[0] > 2 * widths[1]
 
 
-def whole_model(model: str, value: float, skip: str = "") -> list[Score]:
-    """Rows of every dataset for a model, all with the same S, save one dataset."""
+def whole_model(model: str, value: float, skip: str = "", items: int = 1) -> list[Score]:
+    """Rows of every dataset for a model, all with the same S, save one dataset; so many items a dataset."""
     rows: list[Score] = []
     for task in TASKS:
         if task.name == skip:
@@ -166,7 +166,7 @@ def whole_model(model: str, value: float, skip: str = "") -> list[Score]:
         for group in task.score.groups:
             for field in group.fields or [f"{group.kind}项"]:
                 rows.append(row(task.name, group.metric, value, model=model, field=field))
-    return rows
+    return [one.model_copy(update={"item_id": f"{one.item_id}-{n}"}) for one in rows for n in range(items)]
 
 
 def test_groups_are_plain_means_of_their_datasets() -> None:
@@ -259,9 +259,10 @@ def test_label_metrics_are_compared_over_common_items_too() -> None:
 
 def test_a_group_is_not_told_apart_where_one_of_its_datasets_has_no_common_items() -> None:
     other = [
-        one.model_copy(update={"item_id": "i2"}) if one.task == "TaxRisk" else one for one in whole_model("n", 0.0)
+        one.model_copy(update={"item_id": f"other-{one.item_id}"}) if one.task == "TaxRisk" else one
+        for one in whole_model("n", 0.0, items=6)
     ]
-    found = standings([*whole_model("m", 1.0), *other], TASKS, ("m", "n"))
+    found = standings([*whole_model("m", 1.0, items=6), *other], TASKS, ("m", "n"))
     ranks = {group: found["group", group, "S", "n"].rank for group in ("overall", "KA", "GEN", "KM", "KU", "REA")}
     assert ranks == {"overall": 1, "KA": 1, "GEN": 1, "KM": 2, "KU": 2, "REA": 2}
 
@@ -275,9 +276,9 @@ def test_the_interval_of_a_model_with_few_items_comes_from_all_draws_of_these() 
 
 
 def test_the_terminal_says_where_a_mean_stands_on_fewer_items() -> None:
-    rows = [*calc_rows("m", dict.fromkeys(range(20), 1.0)), *calc_rows("n", {0: 0.0, 1: 0.0})]
+    rows = [*calc_rows("m", dict.fromkeys(range(20), 1.0)), *calc_rows("n", dict.fromkeys(range(6), 0.0))]
     text = standings_text(list(standings(rows, [find_task("TaxCalc")], ("m", "n")).values()), ["TaxCalc"])
-    assert "TaxCalc  20     1.000 #1  0.000 #2 (2/20)" in text
+    assert "TaxCalc  20     1.000 #1  0.000 #2 (6/20)" in text
     assert "ranks compare two models over the items that both answered" in text
     even = standings(calc_rows("m", {0: 1.0}), [find_task("TaxCalc")])
     assert "(1/1)" not in standings_text(list(even.values()), ["TaxCalc"])
