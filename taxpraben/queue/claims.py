@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import Select, and_, exists, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from taxpraben.queue.audit import SYSTEM, log
@@ -323,6 +323,24 @@ def find_work(session: Session, work_id: int) -> Work:
     if work is None:
         raise NotFoundError(f"No work {work_id} in the queue")
     return work
+
+
+def find_judgement(session: Session, work_id: int) -> Work:
+    """The work of this id, locked with all judgements of its draft: for acts that may settle the draft.
+
+    All such acts lock in the order of the works and before the draft's entry, so that two of them wait in line.
+
+    Raises:
+        NotFoundError: no such work.
+    """
+    draft = select(Work.draft_id).where(Work.work_id == work_id).scalar_subquery()
+    lock_judgements(session, (Work.draft_id == draft) & (Work.gold.is_(False) | (Work.work_id == work_id)))
+    return find_work(session, work_id)
+
+
+def lock_judgements(session: Session, which: ColumnElement[bool]) -> None:
+    """Lock works for the transaction, in their order, where the database locks rows."""
+    session.execute(select(Work.work_id).where(which).order_by(Work.work_id).with_for_update())
 
 
 def _must_not_be_settled(work: Work) -> None:

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from taxpraben.queue.audit import log
-from taxpraben.queue.claims import show_state
+from taxpraben.queue.claims import lock_judgements, show_state
 from taxpraben.queue.events import note_completion, note_rounds
 from taxpraben.queue.measuring import settle_gold
 from taxpraben.queue.policy import read_policy, write_policy
@@ -155,6 +155,8 @@ def close_share(queue: Queue, person: str, actor: str, round_number: int | None 
         at = queue.now()
         policy = read_policy(session)
         number = round_number or policy.round
+        theirs = select(Work.draft_id).where(Work.round == number, Work.person == person)
+        lock_judgements(session, Work.draft_id.in_(theirs))
         share = _open_share(session, number, person)
         if share is None:
             raise QueueError(f"No open share of {person} in round {number}; draw the spot checks first")

@@ -9,7 +9,7 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from taxpraben.queue.audit import log
-from taxpraben.queue.claims import find_work, show_state
+from taxpraben.queue.claims import find_judgement, find_work, show_state
 from taxpraben.queue.events import note_completion, note_rounds
 from taxpraben.queue.intake import record_decision
 from taxpraben.queue.measuring import score_gold, settle_gold
@@ -67,7 +67,7 @@ def submit(
     """
     with queue.write() as session:
         at = queue.now()
-        work = find_work(session, work_id)
+        work = find_judgement(session, work_id)
         entry = session.get_one(Entry, work.draft_id)
         typed: JsonObject = form if form is not None else {"verdict": verdict, "reason": reason}
         if form is None and content is not None:
@@ -151,16 +151,11 @@ def _share_accepted(session: Session, work: Work) -> bool:
 
 
 def settle_if_agreed(session: Session, at: str, entry: Entry, checker: str) -> bool:
-    """Make the works' common ruling the decision; leave it to an expert where they differ. Returns whether settled."""
-    with session.no_autoflush:
-        # What this transaction changed in a work is seen without writing it first: rows keep their identity.
-        works = list(session.scalars(_judgements(entry.draft_id).order_by(Work.slot)))
-    if len(works) > 1:
-        # Who hands in the other judgement at this moment waits for us, or we for them; then all are seen as they are.
-        session.flush()
-        session.execute(select(Entry.draft_id).where(Entry.draft_id == entry.draft_id).with_for_update(key_share=True))
-        again = _judgements(entry.draft_id).order_by(Work.slot).execution_options(populate_existing=True)
-        works = list(session.scalars(again))
+    """Make the works' common ruling the decision; leave it to an expert where they differ. Returns whether settled.
+
+    The draft's works are locked (see ``find_judgement``), so that who hands in another at this moment waits.
+    """
+    works = list(session.scalars(_judgements(entry.draft_id).order_by(Work.slot)))
     if any(work.state not in ("submitted", "checked") for work in works):
         show_state(session, entry)
         return False
@@ -233,7 +228,7 @@ def check(queue: Queue, work_id: int, checker: str, passed: bool, reason: str = 
         raise QueueError("Returning a work needs a reason")
     with queue.write() as session:
         at = queue.now()
-        work = find_work(session, work_id)
+        work = find_judgement(session, work_id)
         entry = session.get_one(Entry, work.draft_id)
         if work.state in ("accepted", "rejected"):
             raise FrozenError(f"Work {work_id} is {work.state}; what is settled stays as it is")
@@ -306,7 +301,7 @@ def settle(
         if entry.state in ("accepted", "rejected"):
             raise FrozenError(f"Draft {draft_id} is {entry.state}; what is settled stays as it is")
         verdict, final = ruled(entry, verdict, content, reason)
-        works = list(session.scalars(_judgements(draft_id).with_for_update()))
+        works = list(session.scalars(_judgements(draft_id).order_by(Work.work_id).with_for_update()))
         unfinished = not entry.active or any(work.state not in ("submitted", "checked") for work in works)
         if unfinished or len({_ruling_of(work) for work in works}) < 2:
             raise QueueError(

@@ -112,11 +112,8 @@ def open_queue(url: str, clock: Callable[[], datetime] = utc_now) -> Queue:
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
-    # PostgreSQL shows each statement the state at its start, in a transaction or not; without one, a read saves the
-    # way there and back for BEGIN and ROLLBACK, which is most of its cost.
-    reader = engine if engine.dialect.name == "sqlite" else engine.execution_options(isolation_level="AUTOCOMMIT")
     queue = Queue(
-        engine=reader,
+        engine=engine,
         writer=engine.execution_options(queue_writes=True),
         clock=clock,
         turn=Lock() if engine.dialect.name == "sqlite" else nullcontext(),

@@ -16,6 +16,7 @@ from taxpraben.queue.intake import bring_in, export_decisions
 from taxpraben.queue.pieces import disputed_drafts, open_piece
 from taxpraben.queue.rounds import close_share, draw_samples
 from taxpraben.queue.rulings import check, submit
+from taxpraben.queue.states import FrozenError
 from taxpraben.queue.store import Queue
 from taxpraben.queue.texts import texts
 
@@ -43,6 +44,37 @@ def test_the_two_last_judgements_of_a_draft_at_one_moment_settle_it_or_make_a_di
         assert [one.result().kind for one in done] == ["submitted", "submitted"]
     assert len(export_decisions(queue)) == (second == "accepted")
     assert len(disputed_drafts(queue)) == (second == "rejected")
+
+
+def test_a_check_while_the_share_of_the_other_annotator_is_closed_waits_its_turn(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Each would hold what the other needs: the one its work, the other the draft.
+    fill(queue, 1, overlap=2, spot_checks=1)
+    works = [*claim(queue, "a01"), *claim(queue, "a02")]
+    for work, person in zip(works, ("a01", "a02"), strict=True):
+        submit(queue, work, person, "accepted")
+    draw_samples(queue, "c01")
+    check(queue, works[0], "c01", True)
+    both = threading.Barrier(2)
+
+    def when_both_are_here(act: Any) -> Any:
+        def wait_and_act(*given: Any, **more: Any) -> Any:
+            with contextlib.suppress(threading.BrokenBarrierError):
+                both.wait(timeout=0.5)
+            return act(*given, **more)
+
+        return wait_and_act
+
+    monkeypatch.setattr(rulings, "_decide", when_both_are_here(rulings._decide))
+    monkeypatch.setattr(rulings, "log", when_both_are_here(rulings.log))
+    with ThreadPoolExecutor(2) as pool:
+        closing = pool.submit(close_share, queue, "a01", "c01")
+        checking = pool.submit(check, queue, works[1], "c02", True)
+        assert closing.result()
+        with contextlib.suppress(FrozenError):  # the share was closed first, and the draft is settled
+            assert checking.result() == "checked"
+    assert len(export_decisions(queue)) == 1
 
 
 def test_a_submission_during_a_hand_over_stands_or_is_kept_as_late(
