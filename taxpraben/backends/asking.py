@@ -310,8 +310,11 @@ async def work_through(
             if stopping:
                 return
 
-    tasks = [asyncio.create_task(worker()) for _ in range(max(1, workers))]
+    tasks: list[asyncio.Task[None]] = []
     try:
+        for _ in range(max(1, workers)):
+            tasks.append(asyncio.create_task(worker()))
+            await asyncio.sleep(0)  # what begins one after another comes back so, and does not queue for this thread
         await asyncio.gather(*tasks)
     except BaseException:
         stopping = True
