@@ -126,8 +126,8 @@ async def ours(setup: VllmSetup, asked: list[str], new_tokens: int, folder: Path
 def main() -> int:
     """Print a table; 0 where answers are equal and ours is fast enough."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--prompts", type=int, default=1024)
-    parser.add_argument("--new-tokens", type=int, default=64)
+    parser.add_argument("--prompts", type=int, default=512)
+    parser.add_argument("--new-tokens", type=int, default=32)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--python", default=".venv-vllm/bin/python")

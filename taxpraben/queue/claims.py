@@ -321,7 +321,7 @@ def find_work(session: Session, work_id: int) -> Work:
     """
     work = session.scalar(select(Work).where(Work.work_id == work_id).with_for_update())
     if work is None:
-        raise NotFoundError(f"No work {work_id} in the queue")
+        raise _no_work(work_id)
     return work
 
 
@@ -334,13 +334,20 @@ def find_judgement(session: Session, work_id: int) -> Work:
         NotFoundError: no such work.
     """
     draft = select(Work.draft_id).where(Work.work_id == work_id).scalar_subquery()
-    lock_judgements(session, (Work.draft_id == draft) & (Work.gold.is_(False) | (Work.work_id == work_id)))
-    return find_work(session, work_id)
+    which = (Work.draft_id == draft) & (Work.gold.is_(False) | (Work.work_id == work_id))
+    for work in lock_judgements(session, which):
+        if work.work_id == work_id:
+            return work
+    raise _no_work(work_id)
 
 
-def lock_judgements(session: Session, which: ColumnElement[bool]) -> None:
-    """Lock works for the transaction, in their order, where the database locks rows."""
-    session.execute(select(Work.work_id).where(which).order_by(Work.work_id).with_for_update())
+def lock_judgements(session: Session, which: ColumnElement[bool]) -> list[Work]:
+    """These works in their order, locked for the transaction where the database locks rows."""
+    return list(session.scalars(select(Work).where(which).order_by(Work.work_id).with_for_update()))
+
+
+def _no_work(work_id: int) -> NotFoundError:
+    return NotFoundError(f"No work {work_id} in the queue")
 
 
 def _must_not_be_settled(work: Work) -> None:
