@@ -73,6 +73,9 @@ _choice = lru_cache(maxsize=4096)(comparable)
 """An option's text in comparisons; the same options come with every answer to an item."""
 
 
+SHORT = 200
+"""So long at most is an answer whose every word may be meant; a longer one touches upon much."""
+
 _REFERS = re.compile(
     r"第[一二三四五六七八九十\d]|[①-⑳]|前者|后者|[前后][两二三四\d]|最后一|选项|以上|上述|都|均|全部|正确|错误|符合|\b(?:first|second|third|fourth|last|both|all|none|correct)\b",
     re.IGNORECASE,
@@ -86,10 +89,12 @@ def may_mean_an_option(plain: str, asked: Asked) -> bool:
             re.search(rf"(?<![A-Za-z]){letter}(?![A-Za-z])", plain) for letter in asked.letters
         )
     tight = squeezed(plain)
-    touched = [_shares_a_run(_choice(choice), tight) for choice in asked.choices]
-    return (any(touched) and not all(touched)) or (len(tight) <= 200 and _REFERS.search(plain) is not None)
+    short = len(tight) <= SHORT
+    touched = [_shares_a_run(_choice(choice), tight, short) for choice in asked.choices]
+    return (any(touched) and not all(touched)) or (short and _REFERS.search(plain) is not None)
 
 
-def _shares_a_run(choice: str, tight: str, least: int = 6) -> bool:
-    size = min(least, len(choice))
-    return size > 1 and any(choice[at : at + size] in tight for at in range(len(choice) - size + 1))
+def _shares_a_run(choice: str, tight: str, short: bool) -> bool:
+    """Whether six characters of an option stand in an answer; in a short one four will do, or two thirds of them all."""
+    size = min(4, max(2, -(-len(choice) * 2 // 3))) if short else min(6, len(choice))
+    return 1 < size <= len(choice) and any(choice[at : at + size] in tight for at in range(len(choice) - size + 1))

@@ -30,6 +30,27 @@ def test_parser_is_not_asked_where_the_rules_suffice() -> None:
     assert seen == []
 
 
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("综合来看，应当适用的标准是每年六万块钱这一档。", True),  # B in other words
+        ("这种情形应当给予一定时期的定期减免。", True),  # D in other words
+        ("综合来看，应当适用的标准是每年八万块钱这一档。", False),  # none of them
+        ("本题考查个人所得税的有关规定。" * 20 + "纳税人应当定期减免有关的支出。" * 20, False),  # much talk touches on much
+    ],
+)
+def test_parser_is_asked_of_a_short_answer_that_paraphrases_an_option(text: str, asked: bool) -> None:
+    seen, ask = replying("{}")
+    read_answer(
+        "single",
+        text,
+        letters="ABCD",
+        choices=["三万元", "六万元", "十万元", "定期减免企业所得税"],
+        ask=ask,  # type: ignore[arg-type]
+    )
+    assert bool(seen) == asked
+
+
 def test_parser_sees_the_answer_and_reads_fields_that_it_quotes() -> None:
     seen, ask = replying('{"风险点": "账外收款，容易少记收入", "措施": "统一使用对公账户"}')
     result = read_answer("fields", PROSE, fields=FIELDS, ask=ask)  # type: ignore[arg-type]
