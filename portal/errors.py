@@ -9,7 +9,6 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from portal.api.work import UnstorableError
 from portal.contexts import EndedPage, ErrorPage
 from portal.forms import collect
 from portal.guard import (
@@ -24,7 +23,7 @@ from portal.guard import (
 from portal.limits import protect
 from portal.render import render
 from portal.words import say
-from taxpraben.queue.states import FrozenError, NotFoundError, NotYoursError, QueueError
+from taxpraben.queue.states import FrozenError, NotFoundError, NotYoursError, QueueError, UnkeptTextError
 
 
 def handle_errors(app: FastAPI) -> None:
@@ -33,7 +32,6 @@ def handle_errors(app: FastAPI) -> None:
     app.add_exception_handler(NotAllowedError, _not_allowed)
     app.add_exception_handler(StaleFormError, _stale_form)
     app.add_exception_handler(QueueError, _queue_error)
-    app.add_exception_handler(UnstorableError, _unstorable)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(RequestValidationError, _not_valid)
     app.add_exception_handler(Exception, _failure)
@@ -80,10 +78,6 @@ async def _stale_form(request: Request, _error_given: Exception) -> Response:
     return _error(request, 403, _said(request, "error_csrf"))
 
 
-async def _unstorable(request: Request, _error_given: Exception) -> Response:
-    return _error(request, 422, "A text holds NUL or half a character")
-
-
 async def _not_valid(request: Request, error: Exception) -> Response:
     if not _is_api(request):
         return _error(request, 404, _said(request, "error_404"))
@@ -105,7 +99,7 @@ async def _queue_error(request: Request, error: Exception) -> Response:
         return _error(request, 409, _said(request, "frozen"))
     if isinstance(error, NotYoursError):
         return _error(request, 409, _said(request, "not_held"))
-    return _error(request, 400, str(error))
+    return _error(request, 422 if isinstance(error, UnkeptTextError) else 400, str(error))
 
 
 async def _http_error(request: Request, error: Exception) -> Response:

@@ -20,20 +20,16 @@ from taxpraben.queue.pieces import Piece, open_piece, pieces_of
 from taxpraben.queue.policy import current_policy
 from taxpraben.queue.prompts import my_prompts, rate_prompt
 from taxpraben.queue.share import export_share, import_share
-from taxpraben.queue.states import NotFoundError
+from taxpraben.queue.states import NotFoundError, kept
 from taxpraben.queue.texts import Saved, save
 from taxpraben.tasks.rules import broken_rules
-
-
-class UnstorableError(ValueError):
-    """A text with NUL or half a character, which no database keeps."""
 
 
 async def refuse_unstorable(request: Request) -> None:
     """Refuse a JSON body that could not be kept as it is.
 
     Raises:
-        UnstorableError: a text in it has NUL or half a character.
+        UnkeptTextError: a text in it has NUL or half a character.
     """
     if request.headers.get("content-type", "").startswith("application/json") and await request.body():
         waiting: list[object] = [await request.json()]
@@ -43,8 +39,8 @@ async def refuse_unstorable(request: Request) -> None:
                 waiting += [*value.keys(), *value.values()]
             elif isinstance(value, list):
                 waiting += value
-            elif isinstance(value, str) and ("\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value)):
-                raise UnstorableError
+            elif isinstance(value, str):
+                kept(value)
 
 
 router = APIRouter(prefix="/api", responses=shapes.PROBLEMS, dependencies=[Depends(refuse_unstorable)])

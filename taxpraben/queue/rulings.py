@@ -14,7 +14,16 @@ from taxpraben.queue.events import note_completion, note_rounds
 from taxpraben.queue.intake import record_decision
 from taxpraben.queue.measuring import score_gold, settle_gold
 from taxpraben.queue.policy import read_policy
-from taxpraben.queue.states import FINAL, FrozenError, NotFoundError, NotYoursError, QueueError, State, Verdict
+from taxpraben.queue.states import (
+    FINAL,
+    FrozenError,
+    NotFoundError,
+    NotYoursError,
+    QueueError,
+    State,
+    Verdict,
+    kept,
+)
 from taxpraben.queue.store import Queue
 from taxpraben.queue.tables import Entry, RoundShare, Work
 from taxpraben.queue.texts import Saved, keep, owns
@@ -109,8 +118,12 @@ def ruled(entry: Entry, verdict: Verdict, content: Content | None, reason: str) 
     """The verdict and the final content of a ruling on an entry; a fix that changes nothing is an acceptance.
 
     Raises:
-        QueueError: accepting a failed draft, fixing without content, rejecting without a reason.
+        QueueError: accepting a failed draft, fixing without content, rejecting without a reason, or a text that cannot
+            be kept.
     """
+    given = [content.text, content.answer, content.unit, *content.choices] if content is not None else []
+    for text in (reason, *given):
+        kept(text)
     draft = Content.model_validate(entry.content) if entry.content is not None else None
     if verdict == "rejected":
         if not reason.strip():

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
+
+from sqlalchemy.exc import DontWrapMixin
 
 State = Literal["open", "claimed", "submitted", "checked", "accepted", "returned", "rejected", "skipped"]
 """Of a piece of work: open; claimed by one person until a time; submitted; checked by another; accepted and frozen;
@@ -31,6 +34,24 @@ Verdict = Literal["accepted", "fixed", "rejected"]
 
 class QueueError(ValueError):
     """A request that the queue refuses; the message says why and what to do."""
+
+
+class UnkeptTextError(QueueError, DontWrapMixin):
+    """A text that no database keeps as it is."""
+
+
+_UNKEPT = re.compile("[\0\ud800-\udfff]")
+
+
+def kept(text: str) -> str:
+    """The text.
+
+    Raises:
+        UnkeptTextError: it has NUL or half a character.
+    """
+    if _UNKEPT.search(text):
+        raise UnkeptTextError("A text holds NUL or half a character, which cannot be kept; take it out")
+    return text
 
 
 class NotFoundError(QueueError):

@@ -19,7 +19,7 @@ from taxpraben.queue.label_studio import export_label_studio, import_label_studi
 from taxpraben.queue.policy import Policy
 from taxpraben.queue.rulings import submit
 from taxpraben.queue.share import export_share, import_share
-from taxpraben.queue.states import QueueError
+from taxpraben.queue.states import QueueError, UnkeptTextError
 from taxpraben.queue.store import Queue, open_queue
 from taxpraben.queue.texts import save, texts
 from taxpraben.records.content import Content
@@ -318,6 +318,23 @@ def test_an_acceptance_in_label_studio_of_a_draft_that_changed_meanwhile_decides
 def test_no_character_of_a_cell_is_lost(text: str) -> None:
     (row,) = read_table(write_table(["a"], [{"a": text}], {}, [], [], {}, "t"))
     assert row["a"] == text
+
+
+@pytest.mark.parametrize("reason", ["资料\0不全", "资料\ud800不全"])
+def test_a_reason_that_no_database_keeps_is_refused_and_its_row_named(queue: Queue, reason: str) -> None:
+    drafts = fill(queue, 2)
+    works = claim(queue, "a01", count=2)
+    with pytest.raises(UnkeptTextError, match="NUL"):
+        submit(queue, works[0], "a01", "rejected", None, reason)
+    with pytest.raises(UnkeptTextError, match="NUL"):
+        submit(queue, works[0], "a01", "fixed", content(f"应当{reason}"))
+    given = [{"verdict": "rejected", "reason": reason}, {"verdict": "accepted"}]
+    filled = {one.draft_id: row for one, row in zip(drafts, given, strict=True)}
+    rows = [json.loads(line) for line in export_share(queue, "a01", "jsonl").splitlines()]
+    data = "".join(json.dumps(row | filled[row["draft_id"]]) + "\n" for row in rows).encode()
+    report = import_share(queue, data, "jsonl", "a01")
+    assert [note.draft_id for note in report.problems] == [drafts[0].draft_id]
+    assert export_decisions(queue) == []
 
 
 def test_a_text_that_excel_would_cut_once_it_is_escaped_is_refused() -> None:
