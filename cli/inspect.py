@@ -39,14 +39,15 @@ def standings(
     workspace = open_workspace()
     board = make_board(read_records(workspace.standings, Standing), list(load_catalog().values()))
     console = Console(highlight=False)
+    # A row that the terminal wraps is whole, one that is cut is not.
+    tables = Console(highlight=False, width=max(console.width, WIDE))
     for setting in board.settings:
         table = board.table(setting, protocol)
         if table is None:
             continue
-        console.print(_table(board.groups, table, f"{setting}, {protocol} ({workspace.profile})"))
+        tables.print(_table(board.groups, table, f"{setting}, {protocol} ({workspace.profile})"))
         if datasets:
-            # Wider than eighty columns; a row that the terminal wraps is whole, one that is cut is not.
-            Console(highlight=False, width=WIDE).print(datasets_table(board, setting))
+            tables.print(datasets_table(board, setting))
     console.print(
         f"* differs from the best model (p < {SIGNIFICANT}, Holm); cost: aligned minus strict, what format cost"
     )
@@ -55,7 +56,7 @@ def standings(
 
 
 def _table(groups: Sequence[Column], table: BoardTable, title: str) -> Table:
-    """A table that fits on eighty columns; shares that are zero for every model are left out."""
+    """A table that mostly fits on eighty columns; shares that are zero for every model are left out."""
     shown = Table(title=title, title_justify="left", box=None, padding=(0, 1, 0, 0), pad_edge=False)
     shown.add_column("model", no_wrap=True)
     for column in groups:

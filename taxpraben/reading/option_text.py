@@ -95,6 +95,6 @@ def may_mean_an_option(plain: str, asked: Asked) -> bool:
 
 
 def _shares_a_run(choice: str, tight: str, short: bool) -> bool:
-    """Whether six characters of an option stand in an answer; in a short one four will do, or two thirds of them all."""
+    """Whether six characters of an option stand in an answer; in a short one four do, or two thirds of the option."""
     size = min(4, max(2, -(-len(choice) * 2 // 3))) if short else min(6, len(choice))
     return 1 < size <= len(choice) and any(choice[at : at + size] in tight for at in range(len(choice) - size + 1))

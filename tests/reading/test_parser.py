@@ -36,7 +36,10 @@ def test_parser_is_not_asked_where_the_rules_suffice() -> None:
         ("综合来看，应当适用的标准是每年六万块钱这一档。", True),  # B in other words
         ("这种情形应当给予一定时期的定期减免。", True),  # D in other words
         ("综合来看，应当适用的标准是每年八万块钱这一档。", False),  # none of them
-        ("本题考查个人所得税的有关规定。" * 20 + "纳税人应当定期减免有关的支出。" * 20, False),  # much talk touches on much
+        (
+            "本题考查个人所得税的有关规定。" * 20 + "纳税人应当定期减免有关的支出。" * 20,
+            False,
+        ),  # much talk touches on much
     ],
 )
 def test_parser_is_asked_of_a_short_answer_that_paraphrases_an_option(text: str, asked: bool) -> None:
