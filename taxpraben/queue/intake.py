@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from taxpraben.queue.audit import SYSTEM, log
 from taxpraben.queue.batches import Batches
-from taxpraben.queue.claims import put_back, show_state
+from taxpraben.queue.claims import lock_judgements, put_back, show_state
 from taxpraben.queue.events import note_completion
 from taxpraben.queue.excerpt import cut_excerpt
 from taxpraben.queue.measuring import settle_gold_beside
@@ -107,6 +107,7 @@ def bring_in(queue: Queue, drafts: Sequence[Draft], documents: Iterable[Document
     with queue.write() as session:
         at = queue.now()
         policy = read_policy(session)
+        _lock_changed(session, drafts)
         entries = {entry.draft_id: entry for entry in session.scalars(select(Entry))}
         works: dict[str, list[Work]] = {}
         for work in session.scalars(select(Work).order_by(Work.work_id)):
@@ -159,6 +160,14 @@ def bring_in(queue: Queue, drafts: Sequence[Draft], documents: Iterable[Document
                 report.withdrawn.append(entry.draft_id)
         note_completion(session, at)
     return report
+
+
+def _lock_changed(session: Session, drafts: Sequence[Draft]) -> None:
+    """Lock the works of drafts that will be open again: who hands one in meanwhile waits, and is told it comes late."""
+    versions = select(Entry.draft_id, Entry.digest, Entry.draft_status)
+    known = {row.draft_id: (row.digest, row.draft_status) for row in session.execute(versions)}
+    changed = [one.draft_id for one in drafts if known.get(one.draft_id, ()) not in ((), (_digest(one), one.status))]
+    lock_judgements(session, Work.draft_id.in_(changed))
 
 
 def _digest(draft: Draft) -> str:
@@ -243,11 +252,13 @@ def import_decisions(queue: Queue, rows: Iterable[Decision], actor: str = SYSTEM
         QueueError: a row contradicts itself (an acceptance of another content than it names, a fix without content).
     """
     report = Import()
+    rows = sorted(rows, key=lambda row: row.key)
     with queue.write() as session:
         at = queue.now()
+        lock_judgements(session, Work.draft_id.in_([row.draft_id for row in rows]))
         entries = {entry.draft_id: entry for entry in session.scalars(select(Entry))}
         rulings = {ruling.draft_id: ruling for ruling in session.scalars(select(Ruling))}
-        for row in sorted(rows, key=lambda row: row.key):
+        for row in rows:
             _must_make_sense(row)
             entry = entries.get(row.draft_id)
             held = rulings.get(row.draft_id)
@@ -279,10 +290,9 @@ def accept_unseen(queue: Queue, methods: Sequence[str]) -> Unseen:
     report = Unseen()
     with queue.write() as session:
         at = queue.now()
-        query = select(Entry).where(
-            Entry.active.is_(True), Entry.state.in_(("open", "rejected")), Entry.method.in_(methods)
-        )
-        for entry in session.scalars(query.order_by(Entry.place)):
+        which = Entry.active.is_(True) & Entry.state.in_(("open", "rejected")) & Entry.method.in_(methods)
+        lock_judgements(session, Work.draft_id.in_(select(Entry.draft_id).where(which)))
+        for entry in session.scalars(select(Entry).where(which).order_by(Entry.place)):
             decision = _by_rule(entry)
             held = session.get(Ruling, entry.draft_id)
             # A failure for another cause than before is told anew, so that equal drafts give equal decisions.

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from queue_samples import content, draft, fill
 
-from taxpraben.queue import claims, rulings
+from taxpraben.queue import claims, intake, rulings
 from taxpraben.queue.claims import claim, claim_work, hand_over, release
 from taxpraben.queue.intake import bring_in, export_decisions
 from taxpraben.queue.pieces import disputed_drafts, open_piece
@@ -97,6 +97,26 @@ def test_a_submission_during_a_hand_over_stands_or_is_kept_as_late(
         outcome = handed_in[0].result()
     assert open_piece(queue, work).state == ("submitted" if outcome.kind == "submitted" else "open")
     assert outcome.kind == "submitted" or [text.kind for text in texts(queue, work)] == ["late"]
+
+
+def test_a_submission_while_its_draft_changes_is_kept_as_late(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(queue, 1, spot_checks=5)
+    (work,) = claim(queue, "a01")
+    write = intake.log
+    with ThreadPoolExecutor(1) as pool:
+        handed_in: list[Any] = []
+
+        def hand_in_meanwhile(session: Any, at: str, actor: str, act: str, *rest: Any, **more: Any) -> None:
+            if act == "draft_changed":
+                handed_in.append(pool.submit(submit, queue, work, "a01", "fixed", content("改正后的答案。")))
+                threading.Event().wait(0.5)
+            write(session, at, actor, act, *rest, **more)
+
+        monkeypatch.setattr(intake, "log", hand_in_meanwhile)
+        bring_in(queue, [draft(0, "新的答案。")], [])
+        outcome = handed_in[0].result()
+    assert (outcome.kind, open_piece(queue, work).state) == ("late", "open")
+    assert [text.kind for text in texts(queue, work)] == ["late"]
 
 
 def test_one_person_taking_two_works_of_a_draft_at_one_moment_gets_one(
