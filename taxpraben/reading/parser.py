@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from pydantic import JsonValue
 
-from taxpraben.reading.amounts import amounts, plain_decimal
+from taxpraben.reading.amounts import Amount, amounts, plain_decimal
 from taxpraben.reading.asked import Asked, Found, ReadResult
 from taxpraben.reading.fields import find_fields
 from taxpraben.reading.surface import narrow, squeezed
@@ -89,6 +89,8 @@ def _fields_of(reply: str, asked: Asked, text: str) -> Found | str:
         value = found.value[field.name]
         if isinstance(value, str) and not _stands_in(value, field.kind == "number", text):
             return f"the model parser's value of {field.name} does not stand in the answer: {value[:60]!r}"
+        if isinstance(value, str) and field.kind == "number" and len(figures := amounts(narrow(value))) == 1:
+            found.value[field.name] = plain_decimal(_as_written(figures[0], text).in_unit(field.unit))
     return Found(found.value, evidence=text.strip(), flags=found.flags)
 
 
@@ -117,10 +119,18 @@ def _checked(value: str, asked: Asked, evidence: str) -> tuple[JsonValue] | str:
         found = amounts(narrow(value))
         if len(found) != 1 or not _stands_in(value, True, evidence):
             return f"the model parser's number does not stand in its evidence: {value[:40]!r}"
-        return (plain_decimal(found[0].in_unit(asked.unit)),)
+        return (plain_decimal(_as_written(found[0], evidence).in_unit(asked.unit)),)
     return (
         (value,) if squeezed(value) in squeezed(evidence) else f"the model parser's text is not quoted: {value[:40]!r}"
     )
+
+
+def _as_written(figure: Amount, text: str) -> Amount:
+    """A bare figure with the unit that it has in the text: a model asked for figures alone leaves it out (1000万元)."""
+    if figure.unit or figure.scale != 1:
+        return figure
+    there = [one for one in amounts(narrow(text)) if one.value / one.scale == figure.value]
+    return there[0] if len({(one.value, one.unit) for one in there}) == 1 else figure
 
 
 def _stands_in(value: str, is_number: bool, text: str) -> bool:

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from taxpraben.reading import ParserUnavailableError, read_answer
+from taxpraben.reading import Asked, ParserUnavailableError, read_answer
+from taxpraben.reading.parser import parse_with_model
 from taxpraben.records.field import Field
 
 FIELDS = [Field(name="风险点", kind="text"), Field(name="措施", kind="text")]
@@ -75,6 +76,24 @@ def test_invented_or_shapeless_fields_are_a_reader_error(reply: str) -> None:
     result = read_answer("fields", PROSE, fields=FIELDS, ask=ask)  # type: ignore[arg-type]
     assert (result.status, result.value) == ("reader_error", None)
     assert "model parser" in result.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "value"),
+    [
+        ("先算出两笔，合起来大约要补缴1000万元或者略多。", "元", "10000000"),
+        ("先算出两笔，合起来大约要补缴1000万元或者略多。", "万元", "1000"),
+        ("先算出两笔，合起来大约要补缴1000万元，即1000上下。", "元", "1000"),  # written in two ways: as the model says
+        ("先算出两笔，合起来大约要补缴1000元或者略多。", "万元", "0.1"),
+    ],
+)
+def test_figure_of_the_parser_has_the_unit_that_it_has_in_the_answer(text: str, unit: str, value: str) -> None:
+    _, ask = replying(json.dumps({"答案": "1000", "原文": text}, ensure_ascii=False))
+    asked = Asked(form="number", unit=unit)
+    assert parse_with_model(asked, text, ask).value == value  # type: ignore[arg-type]
+    fields = Asked(form="fields", fields=[Field(name="补缴税额", kind="number", unit=unit)])
+    _, ask = replying('{"补缴税额": 1000}')
+    assert parse_with_model(fields, text, ask).value == {"补缴税额": value}  # type: ignore[arg-type]
 
 
 def test_empty_fields_of_the_parser_leave_the_answer_unread() -> None:
