@@ -100,14 +100,17 @@ def split_options(body: str) -> tuple[str, list[str]]:
     """Stem and option texts of a choice question, whatever the print: ``A.``, ``A、``, ``(A)``, ``Ａ．``, ``A　``.
 
     The letters must run A, B, C, …; several on a line are parted; a stem that names companies A and B keeps them
-    (the longest run of letters counts, the last one where two are equally long).
+    (the longest run of letters counts, the last one where two are equally long). Among letters with their mark, one
+    that OCR took the mark from still counts.
 
     Returns:
         The stem and the options in order; no options where fewer than two letters run.
     """
     plain = narrow(body)
     for pattern in _PRINTS:
-        run = _longest_run([(letter_of(match.group(1)), *match.span()) for match in pattern.finditer(plain)])
+        run = _longest_run(_marks(pattern, plain))
+        if pattern is _OPTION:
+            run = _with_bare_letters(run, plain)
         if len(run) >= (3 if pattern is _CIRCLED_OPTION else 2):
             ends = [start for _, start, _ in run[1:]] + [len(body)]
             options = [_joined(body[stop:end]) for (_, _, stop), end in zip(run, ends, strict=True)]
@@ -137,8 +140,29 @@ def take_answer_from_blank(stem: str) -> tuple[str, str]:
     return stem[: found[0].start()] + "\u3000" + stem[found[0].end() :], letters_of(found[0].group(1))
 
 
-def _longest_run(marks: list[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
-    best: list[tuple[str, int, int]] = []
+USUAL = 4
+"""Most choice questions have so many options."""
+
+_Mark = tuple[str, int, int]
+"""An option's letter, and where its mark begins and ends."""
+
+
+def _marks(pattern: re.Pattern[str], plain: str) -> list[_Mark]:
+    return [(letter_of(match.group(1)), *match.span()) for match in pattern.finditer(plain)]
+
+
+def _with_bare_letters(run: list[_Mark], plain: str) -> list[_Mark]:
+    """A longer run with letters that lost their mark, where no less than half of its letters have theirs."""
+    marked = _marks(_OPTION, plain)
+    longer = _longest_run(sorted(marked + _marks(_BARE_OPTION, plain), key=lambda mark: mark[1]))
+    while len(longer) > USUAL and longer[-1] not in marked:
+        longer.pop()  # E公司 in the last option
+    whole = sum(mark in marked for mark in longer)
+    return longer if len(longer) > len(run) and 2 * whole >= len(longer) else run
+
+
+def _longest_run(marks: list[_Mark]) -> list[_Mark]:
+    best: list[_Mark] = []
     for first, mark in enumerate(marks):
         if mark[0] != "A":
             continue

@@ -159,12 +159,36 @@ def _same(a: str, b: str) -> bool:
     return min(len(a), len(b)) >= 8 and fuzz.ratio(a, b) >= 85
 
 
-def read_page(page: PageText) -> list[Line]:
-    """The page's lines in reading order, columns one after the other."""
-    if not page.pieces:
-        return []
+def read_pages(pages: Iterable[PageText]) -> list[Line]:
+    """The lines of a document's pages in reading order, columns one after the other.
+
+    A page that shows no two columns of its own (the right one of a last page has hardly begun) has those of the page
+    before it, where both have text and no row crosses the strip between them.
+    """
     lines: list[Line] = []
-    for block in _blocks(page.pieces):
+    before: float | None = None
+    for page in pages:
+        if not page.pieces:
+            continue
+        own = _gutter(page.pieces)
+        lines += _read_page(page, own if own is not None or not _has_columns(page.pieces, before) else before)
+        before = before if own is None else own
+    return lines
+
+
+def _has_columns(pieces: Sequence[Piece], middle: float | None) -> bool:
+    rows = _rows(pieces)
+    return (
+        middle is not None
+        and len({_right_of(piece, middle) for piece in pieces}) > 1
+        and not any(_crosses(piece, middle) for piece in pieces)
+        and not _options_in_rows(rows, middle)
+    )
+
+
+def _read_page(page: PageText, gutter: float | None) -> list[Line]:
+    lines: list[Line] = []
+    for block in _blocks(page.pieces, gutter):
         rows = _rows(block)
         height = statistics.median(piece.y1 - piece.y0 for piece in block)
         wide = [row for row in rows if row[-1].x1 - row[0].x0 > 0]
@@ -193,9 +217,8 @@ def _rows(pieces: Iterable[Piece]) -> list[list[Piece]]:
     return [sorted(row, key=lambda piece: piece.x0) for row in rows]
 
 
-def _blocks(pieces: Sequence[Piece]) -> list[list[Piece]]:
+def _blocks(pieces: Sequence[Piece], middle: float | None) -> list[list[Piece]]:
     """The page cut into blocks that are read one after the other: full-width bands, and columns of two-column bands."""
-    middle = _gutter(pieces)
     if middle is None:
         return [list(pieces)]
     blocks: list[list[Piece]] = []

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from stages.ingest.layout import Line, PageText, Piece, Running, read_page, without_running_heads
+from stages.ingest.layout import Line, PageText, Piece, Running, read_pages, without_running_heads
 from stages.ingest.paper import UnreadableError
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def read_pdf(path: Path, reader: Reader, said: Callable[[int, int], object] | No
     kept, running = without_running_heads([pages[number] for number in sorted(pages)])
     return Book(
         title=title,
-        lines=[line for page in kept for line in read_page(page)],
+        lines=read_pages(kept),
         readings=[readings[number] for number in sorted(readings)],
         running=running,
         engine=reader.version if doubts else "",

@@ -228,6 +228,29 @@ def test_option_letters_are_known_in_all_their_prints(body: str) -> None:
     assert split_options(body) == ("甲（）。", ["一", "二", "三"])
 
 
+@pytest.mark.parametrize(
+    ("body", "options"),
+    [
+        (
+            "税额为（）。\nA.11.44万元　B11.28万元\nC.11.24万元　D.11.32万元",
+            ["11.44万元", "11.28万元", "11.24万元", "11.32万元"],
+        ),
+        (
+            "正确的有（）。\nA按月申报\nB.按季申报\nC.按年申报\nD.按次申报",
+            ["按月申报", "按季申报", "按年申报", "按次申报"],
+        ),
+        (
+            "正确的有（）。\nA.按月申报\nB.按季申报\nC.按年申报\nD按次申报",
+            ["按月申报", "按季申报", "按年申报", "按次申报"],
+        ),
+        ("正确的是（）。\nA.甲\nB.乙与\nC公司\nC.丙\nD.丁与\nE公司", ["甲", "乙与C公司", "丙", "丁与E公司"]),
+        ("A公司与B公司合并，正确的是（）。\nA.甲\nB.乙\nC.丙", ["甲", "乙", "丙"]),
+    ],
+)
+def test_an_option_letter_whose_mark_ocr_lost_still_counts(body: str, options: list[str]) -> None:
+    assert split_options(body)[1] == options
+
+
 def test_companies_named_by_letters_in_the_stem_are_no_options() -> None:
     stem, options = split_options("A、B、C三家公司合并，纳税人是（）。\nA.A公司\nB.B公司\nC.新公司")
     assert stem == "A、B、C三家公司合并，纳税人是（）。"

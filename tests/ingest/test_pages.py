@@ -12,7 +12,7 @@ from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfgen.canvas import Canvas
 
-from stages.ingest.layout import Line, PageText, Piece, paragraphs, read_page, without_running_heads
+from stages.ingest.layout import Line, PageText, Piece, paragraphs, read_pages, without_running_heads
 from stages.ingest.ocr import Reader, Scan, pieces_of
 from stages.ingest.paper import UnreadableError
 from stages.ingest.pdf import read_pdf, unsound
@@ -129,20 +129,20 @@ def test_a_chapter_title_equal_to_the_running_head_above_it_stays() -> None:
     pages = [_page(1, (0.05, "第二章 多选题"), (0.09, "第二章 多选题"), (0.2, "题目"))]
     pages += [_page(number, (0.05, "第二章 多选题"), (0.2, "题目")) for number in (2, 3, 4)]
     kept, running = without_running_heads(pages)
-    assert [line.text for line in read_page(kept[0])] == ["第二章 多选题", "题目"]
+    assert [line.text for line in read_pages(kept[:1])] == ["第二章 多选题", "题目"]
     assert running.heads["第二章多选题"] == 4
 
 
 def test_running_heads_with_ocr_errors_are_known_as_the_same() -> None:
     heads = ["虚构税务应试指南二〇二六年版", "虚构税务应试指南二○二六年版", "虚构税务应试指南二0二六年版"]
     kept, _ = without_running_heads([_page(n, (0.04, head), (0.3, "正文")) for n, head in enumerate(heads, 1)])
-    assert [line.text for page in kept for line in read_page(page)] == ["正文"] * 3
+    assert [line.text for line in read_pages(kept)] == ["正文"] * 3
 
 
 def test_dashes_around_a_page_number_that_ocr_reads_as_the_character_one_go_with_it() -> None:
     pages = [_page(1, (0.3, "正文"), (0.95, "一 1 一")), _page(2, (0.3, "正文"), (0.95, "— 2—"))]
     kept, running = without_running_heads(pages)
-    assert [line.text for page in kept for line in read_page(page)] == ["正文"] * 2
+    assert [line.text for line in read_pages(kept)] == ["正文"] * 2
     assert running.numbers == 2
 
 
@@ -162,7 +162,27 @@ def test_columns_of_short_options_are_columns_and_a_box_may_reach_over_the_strip
         y = 0.2 + 0.03 * row
         reach = 0.518 if row == 5 else 0.1 + 0.02 * len(one)  # a box of OCR, wider than its text
         pieces += [Piece(one, 0.1, y, reach, y + 0.02), Piece(other, 0.52, y, 0.52 + 0.02 * len(other), y + 0.02)]
-    assert [line.text for line in read_page(PageText(1, tuple(pieces), scanned=True))] == left + right
+    assert [line.text for line in read_pages([PageText(1, tuple(pieces), scanned=True)])] == left + right
+
+
+def _columned(number: int, left: list[str], right: list[str]) -> PageText:
+    pieces = []
+    for column, x in ((left, 0.1), (right, 0.52)):
+        for row, text in enumerate(column):
+            pieces.append(Piece(text, x, 0.1 + 0.02 * row, x + 0.38 * len(text) / 20, 0.115 + 0.02 * row))
+    return PageText(number, tuple(pieces), scanned=False)
+
+
+def test_a_last_page_whose_right_column_has_hardly_begun_is_read_by_columns() -> None:
+    long = [f"第{number}行写满了这一栏的文字写满了这一栏的字" for number in range(12)]
+    last = _columned(2, long, ["右栏头一行", "右栏第二行"])
+    assert [line.text for line in read_pages([_columned(1, long, long), last])][24:] == [
+        *long, "右栏头一行", "右栏第二行",
+    ]  # fmt: skip
+    # Without a page of two columns before it the same pieces are rows, and so they are where a row crosses the strip.
+    assert read_pages([last])[0].text == f"{long[0]}　右栏头一行"
+    crossed = PageText(2, (*last.pieces, Piece("本章小结横贯两栏的一行", 0.1, 0.6, 0.9, 0.615)), scanned=False)
+    assert read_pages([_columned(1, long, long), crossed])[24].text == f"{long[0]}　右栏头一行"
 
 
 def test_wrapped_lines_are_joined_over_a_page_break_and_heads_open_paragraphs() -> None:
@@ -205,7 +225,7 @@ def test_a_turned_scan_is_turned_back_before_rows_are_read() -> None:
         [[[900, 528], [1100, 535], [1099, 565], [899, 558]], "右边这八个字在此", 0.9],
     ]
     page = PageText(1, tuple(pieces_of(boxes, 1200, 1700, 0.5)), scanned=True)
-    assert [line.text for line in read_page(page)] == ["左边这八个字在此　右边这八个字在此"]
+    assert [line.text for line in read_pages([page])] == ["左边这八个字在此　右边这八个字在此"]
 
 
 def test_a_scanned_page_is_read_once_and_then_taken_from_the_cache(tmp_path: Path, canvas: Canvas) -> None:
