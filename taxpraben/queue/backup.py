@@ -195,9 +195,11 @@ def _held(connection: Connection) -> int:
 
 
 def _drop_all(connection: Connection) -> None:
-    # By reflection: the database may be of another revision. Dropping takes the audit log's triggers along.
+    # By reflection: the database may be of another revision. Dropping takes the audit log's triggers along. Tables of
+    # somebody else in the same database stay.
     there = MetaData()
-    there.reflect(connection)
+    ours = {*Base.metadata.tables, "alembic_version"}
+    there.reflect(connection, only=lambda name, _metadata: name in ours)
     there.drop_all(connection)
     if connection.dialect.name == "postgresql":
         connection.execute(text("DROP FUNCTION IF EXISTS audit_only_grows() CASCADE"))

@@ -74,7 +74,13 @@ def test_a_backup_goes_back_into_its_own_database_and_new_rows_get_new_numbers(q
     with pytest.raises(BackupError, match="--force"):
         restore(queue, tmp_path / "queue.backup")
     assert counts(queue)["entries"] == 9
+    with queue.write() as session:
+        session.execute(text("CREATE TABLE of_somebody_else (word TEXT)"))
+        session.execute(text("INSERT INTO of_somebody_else VALUES ('kept')"))
     restore(queue, tmp_path / "queue.backup", force=True)
+    with queue.write() as session:
+        assert session.scalar(text("SELECT word FROM of_somebody_else")) == "kept"
+        session.execute(text("DROP TABLE of_somebody_else"))
     assert counts(queue) == before
     fill(queue, 7)
     (work,) = claim(queue, "a03", count=1)
