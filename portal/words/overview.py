@@ -39,7 +39,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "2/20 表示均值只出自 20 题中的 2 题；名次只比较两个模型共同的题",
         "2/20: the mean stands on 2 of 20 items; ranks compare two models over the items that both answered",
     ),
-    "interval": ("均值下方是自助法区间", "below each mean: its bootstrap interval"),
+    "interval": (
+        "均值下方是自助法区间；* 表示与本列最佳模型有显著差异（p < 0.05，Holm 校正）",
+        "below each mean: its bootstrap interval; * differs from the column's best model (p < 0.05, Holm)",
+    ),
     "format_cost": ("格式代价（对齐 − 严格）", "cost of the form (aligned − strict)"),
     "signatures": ("评分签名", "Signatures"),
     "protocol_strict": ("严格", "Strict"),

@@ -43,6 +43,17 @@ def page(rows: list[Standing], **changes: object) -> str:
     return board_page(make_board(rows, TASKS), about(**changes))
 
 
+def test_a_cell_marks_what_differs_from_the_best_and_tells_its_p_value() -> None:
+    rows = [revise(row, p_best=0.0004 if row.model == list(MODELS)[1] else 0.2) for row in standings()]
+    found = Cells()
+    found.feed(page(rows))
+    overall = {row[0]: row[1] for row in found.rows if len(row) > 1}
+    marked = [model for model, cell in overall.items() if "*" in cell]
+    assert marked == [list(MODELS)[1]]
+    assert "· p &lt;0.001" in page(rows)
+    assert "· p 0.200" in page(rows)
+
+
 class Cells(HTMLParser):
     """Rows of the page's tables: for each body row its model and the text of its cells."""
 
