@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 
-from sqlalchemy import select
+from sqlalchemy import select, true
 from sqlalchemy.orm import Session
 
 from taxpraben.queue.audit import SYSTEM, log
@@ -26,6 +26,9 @@ from taxpraben.records.draft import Draft
 
 BY_RULE_AT = "1970-01-01T00:00:00Z"
 """Time of a decision that a rule made, so that the same drafts give the same bytes and any person's ruling is newer."""
+
+MOST_NAMED = 10_000
+"""More drafts are not named in one statement (databases limit its parameters): then all works are locked."""
 
 
 @dataclass
@@ -167,7 +170,11 @@ def _lock_changed(session: Session, drafts: Sequence[Draft]) -> None:
     versions = select(Entry.draft_id, Entry.digest, Entry.draft_status)
     known = {row.draft_id: (row.digest, row.draft_status) for row in session.execute(versions)}
     changed = [one.draft_id for one in drafts if known.get(one.draft_id, ()) not in ((), (_digest(one), one.status))]
-    lock_judgements(session, Work.draft_id.in_(changed))
+    _lock(session, changed)
+
+
+def _lock(session: Session, drafts: Sequence[str]) -> None:
+    lock_judgements(session, Work.draft_id.in_(drafts) if len(drafts) <= MOST_NAMED else true())
 
 
 def _digest(draft: Draft) -> str:
@@ -255,7 +262,7 @@ def import_decisions(queue: Queue, rows: Iterable[Decision], actor: str = SYSTEM
     rows = sorted(rows, key=lambda row: row.key)
     with queue.write() as session:
         at = queue.now()
-        lock_judgements(session, Work.draft_id.in_([row.draft_id for row in rows]))
+        _lock(session, [row.draft_id for row in rows])
         entries = {entry.draft_id: entry for entry in session.scalars(select(Entry))}
         rulings = {ruling.draft_id: ruling for ruling in session.scalars(select(Ruling))}
         for row in rows:

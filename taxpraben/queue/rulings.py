@@ -168,7 +168,9 @@ def settle_if_agreed(session: Session, at: str, entry: Entry, checker: str) -> b
 
     The draft's works are locked (see ``find_judgement``), so that who hands in another at this moment waits.
     """
-    works = list(session.scalars(_judgements(entry.draft_id).order_by(Work.slot)))
+    with session.no_autoflush:
+        # What this transaction changed in a work is seen without writing it first: rows keep their identity.
+        works = list(session.scalars(_judgements(entry.draft_id).order_by(Work.slot)))
     if any(work.state not in ("submitted", "checked") for work in works):
         show_state(session, entry)
         return False

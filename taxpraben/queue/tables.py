@@ -17,7 +17,7 @@ from sqlalchemy import (
     TypeDecorator,
     UniqueConstraint,
     false,
-)  # fmt: skip
+)
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from taxpraben.queue.states import kept

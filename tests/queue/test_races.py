@@ -99,7 +99,11 @@ def test_a_submission_during_a_hand_over_stands_or_is_kept_as_late(
     assert outcome.kind == "submitted" or [text.kind for text in texts(queue, work)] == ["late"]
 
 
-def test_a_submission_while_its_draft_changes_is_kept_as_late(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("named", [10_000, 0], ids=["named", "all"])
+def test_a_submission_while_its_draft_changes_is_kept_as_late(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch, named: int
+) -> None:
+    monkeypatch.setattr(intake, "MOST_NAMED", named)
     fill(queue, 1, spot_checks=5)
     (work,) = claim(queue, "a01")
     write = intake.log
