@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from taxpraben.queue.claims import claim, claim_work, hand_over, release
 from taxpraben.queue.intake import bring_in, export_decisions
 from taxpraben.queue.pieces import disputed_drafts, open_piece
 from taxpraben.queue.rounds import close_share, draw_samples
-from taxpraben.queue.rulings import check, submit
+from taxpraben.queue.rulings import Submitted, check, submit
 from taxpraben.queue.states import FrozenError
 from taxpraben.queue.store import Queue
 from taxpraben.queue.texts import texts
@@ -77,24 +78,33 @@ def test_a_check_while_the_share_of_the_other_annotator_is_closed_waits_its_turn
     assert len(export_decisions(queue)) == 1
 
 
+def handed_in_during(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch, room: Any, act: str, doing: Callable[[], object]
+) -> tuple[int, Submitted]:
+    """Something is done to the queue while a fix is handed in, just where the act is written to the log."""
+    (work,) = claim(queue, "a01")
+    write = room.log
+    with ThreadPoolExecutor(1) as pool:
+        handed_in: list[Future[Submitted]] = []
+
+        def hand_in_meanwhile(session: Any, at: str, actor: str, logged: str, *rest: Any, **more: Any) -> None:
+            if logged == act:
+                handed_in.append(pool.submit(submit, queue, work, "a01", "fixed", content("改正后的答案。")))
+                threading.Event().wait(0.5)
+            write(session, at, actor, logged, *rest, **more)
+
+        monkeypatch.setattr(room, "log", hand_in_meanwhile)
+        doing()
+        return work, handed_in[0].result()
+
+
 def test_a_submission_during_a_hand_over_stands_or_is_kept_as_late(
     queue: Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(queue, 1, spot_checks=5)
-    (work,) = claim(queue, "a01")
-    write = claims.log
-    with ThreadPoolExecutor(1) as pool:
-        handed_in: list[Any] = []
-
-        def hand_in_meanwhile(session: Any, at: str, actor: str, act: str, *rest: Any, **more: Any) -> None:
-            if act == "handed_over":
-                handed_in.append(pool.submit(submit, queue, work, "a01", "fixed", content("改正后的答案。")))
-                threading.Event().wait(0.5)
-            write(session, at, actor, act, *rest, **more)
-
-        monkeypatch.setattr(claims, "log", hand_in_meanwhile)
-        hand_over(queue, "a01", None, "c01")
-        outcome = handed_in[0].result()
+    work, outcome = handed_in_during(
+        queue, monkeypatch, claims, "handed_over", lambda: hand_over(queue, "a01", None, "c01")
+    )
     assert open_piece(queue, work).state == ("submitted" if outcome.kind == "submitted" else "open")
     assert outcome.kind == "submitted" or [text.kind for text in texts(queue, work)] == ["late"]
 
@@ -105,20 +115,9 @@ def test_a_submission_while_its_draft_changes_is_kept_as_late(
 ) -> None:
     monkeypatch.setattr(intake, "MOST_NAMED", named)
     fill(queue, 1, spot_checks=5)
-    (work,) = claim(queue, "a01")
-    write = intake.log
-    with ThreadPoolExecutor(1) as pool:
-        handed_in: list[Any] = []
-
-        def hand_in_meanwhile(session: Any, at: str, actor: str, act: str, *rest: Any, **more: Any) -> None:
-            if act == "draft_changed":
-                handed_in.append(pool.submit(submit, queue, work, "a01", "fixed", content("改正后的答案。")))
-                threading.Event().wait(0.5)
-            write(session, at, actor, act, *rest, **more)
-
-        monkeypatch.setattr(intake, "log", hand_in_meanwhile)
-        bring_in(queue, [draft(0, "新的答案。")], [])
-        outcome = handed_in[0].result()
+    work, outcome = handed_in_during(
+        queue, monkeypatch, intake, "draft_changed", lambda: bring_in(queue, [draft(0, "新的答案。")], [])
+    )
     assert (outcome.kind, open_piece(queue, work).state) == ("late", "open")
     assert [text.kind for text in texts(queue, work)] == ["late"]
 
