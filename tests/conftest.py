@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,13 @@ def _no_queue_of_ones_own() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("TAXPRABEN_QUEUE_URL", raising=False)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _interrupts_arrive() -> None:
+    """A shell starts its background jobs deaf to Ctrl-C, and their children too; tests that send one need it heard."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -192,7 +192,9 @@ def served_apart(log: Path) -> subprocess.Popen[str]:
 
 
 def log_lines(log: Path, kind: str) -> Counter[str]:
-    rows = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] if log.exists() else []
+    # The server may be in the midst of a line: only whole ones count.
+    whole = log.read_bytes().rpartition(b"\n")[0] if log.exists() else b""
+    rows = [json.loads(line) for line in whole.splitlines()]
     return Counter(prompt for found, prompt in rows if found == kind)
 
 

@@ -58,6 +58,7 @@ def enter(chromium, address: str) -> Iterator[Callable[..., Any]]:
             lambda said: faults.append(said.text) if "Content Security Policy" in said.text else None,
         )
         page.goto(address)
+        until(page, "document.activeElement.name === 'name'")  # autofocus may come after the page has loaded
         page.keyboard.type(f"{role}-1")
         page.keyboard.press("Tab")
         page.keyboard.type(PASSWORD)
