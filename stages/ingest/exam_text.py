@@ -108,9 +108,10 @@ def split_options(body: str) -> tuple[str, list[str]]:
     """
     plain = narrow(body)
     for pattern in _PRINTS:
-        run = _longest_run(_marks(pattern, plain))
+        marks = _marks(pattern, plain)
+        run = _longest_run(marks)
         if pattern is _OPTION:
-            run = _with_bare_letters(run, plain)
+            run = _with_bare_letters(run, marks, plain)
         if len(run) >= (3 if pattern is _CIRCLED_OPTION else 2):
             ends = [start for _, start, _ in run[1:]] + [len(body)]
             options = [_joined(body[stop:end]) for (_, _, stop), end in zip(run, ends, strict=True)]
@@ -151,9 +152,8 @@ def _marks(pattern: re.Pattern[str], plain: str) -> list[_Mark]:
     return [(letter_of(match.group(1)), *match.span()) for match in pattern.finditer(plain)]
 
 
-def _with_bare_letters(run: list[_Mark], plain: str) -> list[_Mark]:
+def _with_bare_letters(run: list[_Mark], marked: list[_Mark], plain: str) -> list[_Mark]:
     """A longer run with letters that lost their mark, where no less than half of its letters have theirs."""
-    marked = _marks(_OPTION, plain)
     longer = _longest_run(sorted(marked + _marks(_BARE_OPTION, plain), key=lambda mark: mark[1]))
     while len(longer) > USUAL and longer[-1] not in marked:
         longer.pop()  # E公司 in the last option
