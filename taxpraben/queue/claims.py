@@ -335,15 +335,16 @@ def find_judgement(session: Session, work_id: int) -> Work:
     """
     draft = select(Work.draft_id).where(Work.work_id == work_id).scalar_subquery()
     which = (Work.draft_id == draft) & (Work.gold.is_(False) | (Work.work_id == work_id))
-    for work in lock_judgements(session, which):
+    works = session.scalars(select(Work).where(which).order_by(Work.work_id).with_for_update()).all()
+    for work in works:
         if work.work_id == work_id:
             return work
     raise _no_work(work_id)
 
 
-def lock_judgements(session: Session, which: ColumnElement[bool]) -> list[Work]:
-    """These works in their order, locked for the transaction where the database locks rows."""
-    return list(session.scalars(select(Work).where(which).order_by(Work.work_id).with_for_update()))
+def lock_judgements(session: Session, which: ColumnElement[bool]) -> None:
+    """Lock works in their order for the transaction, where the database locks rows; what they hold is read after it."""
+    session.execute(select(Work.work_id).where(which).order_by(Work.work_id).with_for_update())
 
 
 def _no_work(work_id: int) -> NotFoundError:
